@@ -17,11 +17,11 @@ BUDGET = {
     "posterior": 704,
     "roc": 485,
     "leave_pair_out": 631,
-    "adaptive": 666,
+    "adaptive": 664,
     "intervals": 2416,
     "estimators": 2152,
     "model_selection": 3345,
-    "displays": 525,
+    "displays": 523,
     "distributed": 164,
 }
 FILE_LINES, FUNCTION_LINES = 480, 50  # all lines of a file, code lines of a function

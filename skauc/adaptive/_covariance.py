@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.optimize import isotonic_regression
 from scipy.special import gammaln
 
 from ..statistics._moments import class_moments
-from ._scatter import Scatter
+from ._scatter import Scatter, positive_eigen
 
 _STRENGTHS = np.append(2.0 ** np.arange(-4, 6), 1e4)  # tried values of a/P
 _FOLDS = 5
@@ -213,13 +213,11 @@ def _one_fold(R, rows, out, n_features, shares):
 def _squares_along(A, left):
     """Squares of rows along the eigenvectors of ``AᵀA``, with ascending eigenvalues."""
     if len(A) >= A.shape[1]:
-        values, V = linalg.eigh(A.T @ A, overwrite_a=True, check_finite=False)
-        keep = values > 1e-10 * values[-1]
-        return (left @ V[:, keep]) ** 2
+        _, V = positive_eigen(A.T @ A)
+        return (left @ V) ** 2
     # AᵀA v = λv with v = Aᵀu/√λ and AAᵀu = λu: the smaller matrix
-    values, U = linalg.eigh(A @ A.T, overwrite_a=True, check_finite=False)
-    keep = values > 1e-10 * values[-1]
-    return (left @ A.T @ U[:, keep]) ** 2 / values[keep]
+    values, U = positive_eigen(A @ A.T)
+    return (left @ A.T @ U) ** 2 / values
 
 
 def _class_means(R, rows):

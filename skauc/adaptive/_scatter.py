@@ -95,7 +95,7 @@ class Scatter:
             return cls.of_moments(neg, pos, standardize)
         inverse_scale, d, traces = _standardised(neg, pos, standardize)
         # RRᵀ and W = RᵀR have the same eigenvalues; RRᵀ is n×n
-        values, U = _positive_eigen(_gram(rows, neg.mean, pos.mean, inverse_scale))
+        values, U = positive_eigen(_gram(rows, neg.mean, pos.mean, inverse_scale))
         # V = Rᵀ U Λ^{−½}, R with the roots of the weights
         T = np.sqrt(rows.weight)[:, None] * U / np.sqrt(values)
         # b = Vᵀd = TᵀZ̃d
@@ -108,7 +108,7 @@ class Scatter:
         """Decompose the scatter of both classes, given as their moments."""
         inverse_scale, d, traces = _standardised(neg, pos, standardize)
         W = (neg.scatter + pos.scatter) * inverse_scale * inverse_scale[:, None]
-        values, V = _positive_eigen(W)
+        values, V = positive_eigen(W)
         along = inverse_scale, d, values, V, False, V.T @ d
         return cls(*along, neg.n, pos.n, traces, standardize, unseen)
 
@@ -220,7 +220,7 @@ def _standardised(neg, pos, standardize):
     return inverse, (pos.mean - neg.mean) * inverse, squares @ inverse**2
 
 
-def _positive_eigen(A):
+def positive_eigen(A):
     """Eigenvalues of a symmetric matrix beyond rounding, with their eigenvectors."""
     values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False)
     keep = values > RANK * values[-1]

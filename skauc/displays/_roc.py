@@ -309,10 +309,8 @@ class BinormalROCDisplay(Display):
         # https://doi.org/10.1016/j.patrec.2005.10.010
         heights = np.array([curve.roc(GRID) for curve in self.roc])
         heights[:, 0] = 0.0  # all start at (0, 0)
-        mean, text = (
-            heights.mean(axis=0),
-            f"average of folds, AUC = {np.mean(areas):.2f}",
-        )
+        mean = heights.mean(axis=0)
+        text = f"average of folds, AUC = {np.mean(areas):.2f}"
         if len(areas) > 1:
             text += f" ± {np.std(areas, ddof=1):.2f}"
         style = {"color": colour, "linewidth": 2.5, "gid": "skauc"}

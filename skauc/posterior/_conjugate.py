@@ -160,7 +160,7 @@ class ProjectedPrior:
     nu: np.ndarray
     kappa: float
 
-    def update(self, neg, pos, covariance):
+    def update(self, neg, pos, shared):
         """Section 1 for scores with the moments ``neg, pos``.
 
         Returns
@@ -168,7 +168,7 @@ class ProjectedPrior:
         mean, nu : ndarray of shape (2, k), (2,)
             ``Wᵀm_c*`` and ν_c*.
         scatter, kappa : ndarray of shape (c, k, k), (c,)
-            WᵀS*W and κ* of each class; c is 1 for ``covariance="common"``.
+            WᵀS*W and κ* of each class; c is 1 if they share a covariance.
         """
         n = np.array([neg.n, pos.n])
         nu = self.nu + n
@@ -180,7 +180,7 @@ class ProjectedPrior:
         gap = sample - self.mean
         factor = (n * self.nu / nu)[:, None, None]
         scatter = W + factor * gap[:, :, None] * gap[:, None, :]
-        if covariance == "common":
+        if shared:
             scatter, n = scatter.sum(axis=0, keepdims=True), n.sum(keepdims=True)
         return mean, nu, self.square + scatter, self.kappa + n
 
@@ -288,8 +288,7 @@ def projected_posterior(
     ValueError
         If the posterior is not proper: the prior is improper and n is too small.
     """
-    projected, P = prior.project(w), len(w)
-    shared = "separate" if covariance == "separate" else "common"
+    projected, P, shared = prior.project(w), len(w), covariance != "separate"
     mean, nu, scatter, kappa = projected.update(neg, pos, shared)
     q, df = scatter[:, 0, 0], kappa - P + 1
     if covariance == "spherical":
@@ -305,7 +304,7 @@ def projected_posterior(
         )
     # a flat prior of a class mean takes one row
     known = np.array([neg.n, pos.n]) - (projected.nu == 0)
-    rank = known.min() if covariance == "separate" else known.sum()
+    rank = known.sum() if shared else known.min()
     if covariance != "spherical" and not np.any(prior.scale) and rank < P:
         raise ValueError(
             "scale must be > 0 when the rows cannot make the covariance proper: "
@@ -313,7 +312,7 @@ def projected_posterior(
             f"{rank:g}"
         )
     q, df = (np.broadcast_to(part, 2) for part in (q, df))
-    return ProjectedPosterior(mean[:, 0], nu, q, df, covariance != "separate")
+    return ProjectedPosterior(mean[:, 0], nu, q, df, shared)
 
 
 def _trace(prior, features):

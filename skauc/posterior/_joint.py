@@ -186,7 +186,8 @@ def joint_posterior(
     beta = within[0, 1] / within[0, 0] if within[0, 0] > 0 else 0.0
     scores, W = (m - beta * m[:, :1] * [0, 1] for m in (scores, W))
     neg, pos = class_moments(scores, positive, weight)
-    mean, nu, scatter, kappa = prior.project(W).update(neg, pos, covariance)
+    shared = covariance == "common"
+    mean, nu, scatter, kappa = prior.project(W).update(neg, pos, shared)
     # κ* − P + 2: two dimensions keep one degree of freedom more than one does
     df = kappa - len(W) + 2
     back = np.array([[1.0, 0.0], [beta, 1.0]])  # to a and b
