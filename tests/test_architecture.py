@@ -17,7 +17,7 @@ BUDGET = {
     "posterior": 704,
     "roc": 485,
     "leave_pair_out": 631,
-    "adaptive": 664,
+    "adaptive": 665,
     "intervals": 2416,
     "estimators": 2152,
     "model_selection": 3345,

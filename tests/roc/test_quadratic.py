@@ -251,6 +251,11 @@ def test_point_masses(curve):
         assert roc.youden().j == pytest.approx(expected.youden().j, abs=1e-12)
 
 
+def test_no_threshold_beats_guessing():
+    roc = QuadraticROC.between_normals(0, 1, 0, 1, log_odds=0.3)
+    assert roc.youden() == BinormalROC(0, 1, 0, 1).youden() == (np.inf, 0, 0, 0)
+
+
 def test_the_display_takes_it():
     pytest.importorskip("matplotlib").use("Agg")
     roc = QuadraticROC.between_normals(*CLASSES[1])
