@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.optimize import isotonic_regression
 from scipy.special import gammaln
 
-from ._scatter import Scatter
+from ..statistics._moments import class_moments
+from ._scatter import Scatter, positive_eigen
 
 _STRENGTHS = np.append(2.0 ** np.arange(-4, 6), 1e4)  # tried values of a/P
 _FOLDS = 5
@@ -40,6 +41,14 @@ class Covariance:
     df: float
     scale: float
 
+    @classmethod
+    def of_classes(cls, variances, scatter, df, scale) -> Covariance:
+        """From the variances (2, r + 1) of both classes."""
+        neg, pos = variances
+        # ℓ = (σ₀² + σ₁²)/2,   η = (σ₀²/n₀ + σ₁²/n₁) ν/(ν − 2)
+        noise = (neg / scatter.n_neg + pos / scatter.n_pos) * scatter.excess
+        return cls((neg + pos) / 2, noise, df, scale)
+
 
 def inverse_wishart(scatter: Scatter) -> Covariance:
     """Posterior mean of Σ under ``IW(asI, P + 1 + a)``, a and s of largest evidence."""
@@ -59,11 +68,9 @@ def inverse_wishart(scatter: Scatter) -> Covariance:
     # posterior mean (as + λ)/(a + n − 2)
     variance = total[best] / (a[best] + n - 2)
     # both classes share the shape of the covariance; tr Σ_c/tr Σ is the size of each
-    mean = scatter.spread.mean()
-    noise = scatter.spread @ [1 / scatter.n_neg, 1 / scatter.n_pos]
-    noise *= scatter.excess
-    df = float(a[best] + n)
-    return Covariance(variance * mean, variance * noise, df, float(scale[best]))
+    variances = np.outer(scatter.spread, variance)
+    df, s = float(a[best] + n), float(scale[best])
+    return Covariance.of_classes(variances, scatter, df, s)
 
 
 def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | None:
@@ -80,11 +87,7 @@ def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | N
         return None
     # no variance may be 0, because the evidence divides by the noise
     variances = np.maximum(variances, _FLOOR * variances.max())
-    neg, pos = variances
-    # ℓ = (σ₀² + σ₁²)/2,   η = (σ₀²/n₀ + σ₁²/n₁) ν/(ν − 2)
-    noise = neg / scatter.n_neg + pos / scatter.n_pos
-    noise *= scatter.excess
-    return Covariance((neg + pos) / 2, noise, prior.df, prior.scale)
+    return Covariance.of_classes(variances, scatter, prior.df, prior.scale)
 
 
 def _best_scale(a, lam, multiplicity, n):
@@ -115,15 +118,12 @@ def _log_multigamma_ratio(x, df, P):
 
 def _sample_variances(scatter, rows):
     """Sample variances of both classes along the eigenvectors, of shape (2, r + 1)."""
-    V = scatter.inverse_scale[:, None] * scatter.basis
-    out = []
-    for mask, n in ((~rows.positive, scatter.n_neg), (rows.positive, scatter.n_pos)):
-        if n <= 2:
-            return None
-        scores, weight = np.asarray(rows.X[mask] @ V), rows.weight[mask]
-        scores = scores - weight @ scores / n
-        out.append(np.append(weight @ scores**2 / (n - 1), 0.0))
-    return np.array(out)
+    if min(scatter.n_neg, scatter.n_pos) <= 2:
+        return None
+    scores = np.asarray(rows.X @ (scatter.inverse_scale[:, None] * scatter.basis))
+    given = rows.positive, rows.weight
+    classes = class_moments(scores, *given, featurewise=True)
+    return np.array([np.append(part.covariance, 0.0) for part in classes])
 
 
 def _left_out_variances(scatter, rows):
@@ -138,12 +138,8 @@ def _left_out_variances(scatter, rows):
         out = fold == k
         if size.sum() >= _ENOUGH:
             break
-        if _smallest_class(rows[~out]) < 2:
-            continue
         squares, counts = _one_fold(R, rows, out, scatter.n_features, shares)
         total, size = total + squares, size + counts
-    if np.any(size == 0):
-        return None
     variances = total / size[:, None]
     # variances must increase with the eigenvalues: take the nearest such sequence
     for values in variances:
@@ -166,7 +162,8 @@ def _folds(scatter, rows, R):
     """Balanced folds that depend on the values of the rows, not on their order.
 
     Rows are sorted by ``|r|² ± rᵀd`` within their class. Equal rows share a fold, and
-    swapped classes give the same folds.
+    swapped classes give the same folds. Each fold holds rows of both classes and leaves
+    two distinct ones of each; None if a class has fewer than three.
     """
     sign = np.where(rows.positive, 1.0, -1.0)
     key = np.einsum("ij,ij->i", R, R) + sign * (R @ scatter.b)
@@ -216,13 +213,11 @@ def _one_fold(R, rows, out, n_features, shares):
 def _squares_along(A, left):
     """Squares of rows along the eigenvectors of ``AᵀA``, with ascending eigenvalues."""
     if len(A) >= A.shape[1]:
-        values, V = linalg.eigh(A.T @ A, overwrite_a=True, check_finite=False)
-        keep = values > 1e-10 * values[-1]
-        return (left @ V[:, keep]) ** 2
+        _, V = positive_eigen(A.T @ A)
+        return (left @ V) ** 2
     # AᵀA v = λv with v = Aᵀu/√λ and AAᵀu = λu: the smaller matrix
-    values, U = linalg.eigh(A @ A.T, overwrite_a=True, check_finite=False)
-    keep = values > 1e-10 * values[-1]
-    return (left @ A.T @ U[:, keep]) ** 2 / values[keep]
+    values, U = positive_eigen(A @ A.T)
+    return (left @ A.T @ U) ** 2 / values
 
 
 def _class_means(R, rows):
@@ -231,11 +226,6 @@ def _class_means(R, rows):
     sizes = np.array([rows.n_neg, rows.n_pos])
     means = np.array([(rows.weight * (code == c)) @ R / sizes[c] for c in (0, 1)])
     return means, sizes
-
-
-def _smallest_class(rows):
-    """Number of rows of the smaller class."""
-    return min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
 
 
 def _even(rank):

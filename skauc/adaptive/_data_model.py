@@ -14,10 +14,10 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
 from ..statistics._rows import Rows
 from ._covariance import cross_validated, inverse_wishart
-from ._join import DataSize, corrected, join, one_sided, uncorrected
+from ._join import DataSize, corrected, join, uncorrected
 from ._prior import AdaptivePrior
 from ._scatter import Direction, Scatter
-from ._signals import Signals, probit_of, roots, signals_under
+from ._signals import Signals, noise_power, probit_of, signals_under
 
 _MOST_ROWS = 600  # rows of the model if there are more features than rows
 _THRESHOLDS = 4096  # the curve is linear between so many thresholds, to 1e-6
@@ -155,12 +155,12 @@ class Projection:
     @cached_property
     def components(self) -> list[tuple]:
         """Weight, mean and variance of Z in the components under each covariance."""
-        model, learnt = self.model, self.model.learnt
-        few = roots(learnt.models, learnt.scatter, self.direction, model.rows)
-        return [
-            signals.components(learnt.scatter, self.direction, root)
-            for signals, root in zip(learnt.models, few, strict=True)
-        ]
+        scatter, models = self.model.learnt.scatter, self.model.learnt.models
+        covariances = [signals.covariance for signals in models]
+        at, rows = self.direction, self.model.rows
+        roots = noise_power(0.5, covariances, scatter, at.x, at.along, rows)
+        pairs = zip(models, roots, strict=True)
+        return [signals.components(scatter, at, root) for signals, root in pairs]
 
     @property
     def beliefs(self) -> tuple[np.ndarray, float]:
@@ -199,7 +199,7 @@ class Projection:
 
     def towards(self, source, share) -> float:
         """``share (z − m)``: part of the way to an AUC of rows left out, in probits."""
-        z = one_sided(self.model.size.probit(source.auc), self._sign)
+        z = self.model.size.left_out(source, self._sign)
         return share * (z - self.probit[0])
 
     def _training_auc(self):
@@ -209,17 +209,9 @@ class Projection:
     def rates(self, threshold):
         """Posterior predictive ``FPR(t), TPR(t)``: mixtures of Student t tails."""
         weight, df, *classes = self._predictive
-        t = np.atleast_1d(np.asarray(threshold, dtype=float))
-        # P(s > t) = Σ weight T_df((mean − t)/scale), 512 thresholds at a time
-        fpr, tpr = (
-            np.concatenate(
-                [
-                    weight @ stdtr(df, (mean[:, None] - batch) / scale[:, None])
-                    for batch in np.array_split(t, 1 + len(t) // 512)
-                ]
-            ).reshape(np.shape(threshold))
-            for mean, scale in classes
-        )
+        t = np.asarray(threshold, dtype=float)[..., None]
+        # P(s > t) = Σ weight T_df((mean − t)/scale)
+        fpr, tpr = (stdtr(df, (mean - t) / scale) @ weight for mean, scale in classes)
         return fpr, tpr
 
     def ebauc(self, thresholds=None) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._components import normal_pdf
 from ..statistics._levels import balanced_variance
 
 # Chosen on half of the panel's data sets, judged on the others: benchmarks/README.md
@@ -44,12 +45,20 @@ class DataSize:
         n = self.n_neg + self.n_pos
         return float(ndtri((auc * n + 0.5) / (n + 1)))
 
+    def left_out(self, source, sign) -> float:
+        """Probit of an AUC of rows left out, or 0 if it has the other sign.
+
+        ``sign`` is that of the mean difference along the direction: an AUC on the other
+        side of ½ arises by chance only.
+        """
+        return sign * max(sign * self.probit(source.auc), 0.0)
+
     def variance(self, probit) -> float:
         """Hanley and McNeil's variance of an empirical AUC, in probits."""
         # the delta method: Var Z = Var A/φ(z)²
         z = np.clip(probit, -_FARTHEST, _FARTHEST)
-        density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-        return float(balanced_variance(ndtr(z), self.n_neg, self.n_pos) / density**2)
+        variance = balanced_variance(ndtr(z), self.n_neg, self.n_pos)
+        return float(variance / normal_pdf(z) ** 2)
 
     def excess(self, source) -> float:
         """Variance of a source in units of Hanley and McNeil's, at least 1."""
@@ -58,19 +67,12 @@ class DataSize:
         return max(1.0, source.variance / expected)
 
 
-def one_sided(z, sign) -> float:
-    """A probit with the given sign, or 0."""
-    return sign * max(sign * z, 0.0)
-
-
 def join(m, source, size: DataSize, sign=1.0, contrast=0.0) -> AUCPosterior:
     """Posterior from the model's probit m and an AUC of rows left out.
 
-    ``sign`` is the sign of the mean difference along the direction. An AUC of rows left
-    out on the other side of ½ arises by chance only, and is replaced by ½. Candidates
-    are ranked by ``m + contrast (z − m)``.
+    Candidates are ranked by ``m + contrast (z − m)``.
     """
-    z = one_sided(size.probit(source.auc), sign)
+    z = size.left_out(source, sign)
     excess = size.excess(source)
     s2 = excess * size.variance(m + LEAST_WEIGHT * (z - m))
     # w = max(⅔, τ²/(τ² + s²))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
-from ..statistics._moments import group_moments
+from ..statistics._moments import class_moments
 
 # Rounding moves the eigenvalues of a scatter matrix by less than this share of the
 # largest one; smaller eigenvalues are directions in which the rows do not vary.
@@ -89,39 +89,26 @@ class Scatter:
     def of(cls, rows, standardize=True) -> Scatter:
         """Decompose the scatter of rows in memory."""
         n, P = rows.shape
-        classes = ~rows.positive, rows.positive
-        neg, pos = group_moments(rows.X, classes, rows.weight, featurewise=P >= n)
+        given = rows.X, rows.positive, rows.weight
+        neg, pos = class_moments(*given, featurewise=P >= n)
         if P < n:
             return cls.of_moments(neg, pos, standardize)
-        means = np.array([neg.mean, pos.mean])
-        squares = np.array([neg.scatter, pos.scatter])
-        inverse_scale = _inverse_scale(means, squares, rows.n, standardize)
+        inverse_scale, d, traces = _standardised(neg, pos, standardize)
         # RRᵀ and W = RᵀR have the same eigenvalues; RRᵀ is n×n
-        R = centred(rows, means, inverse_scale)
-        G = _gram(R)
-        values, U = linalg.eigh(G, overwrite_a=True, check_finite=False)
-        values, U = _positive(values, U)
+        values, U = positive_eigen(_gram(rows, neg.mean, pos.mean, inverse_scale))
         # V = Rᵀ U Λ^{−½}, R with the roots of the weights
         T = np.sqrt(rows.weight)[:, None] * U / np.sqrt(values)
-        d = (means[1] - means[0]) * inverse_scale
         # b = Vᵀd = TᵀZ̃d
         b = T.T @ (rows.X @ (inverse_scale * d))
-        traces = np.array([(s * inverse_scale**2).sum() for s in squares])
         along = inverse_scale, d, values, T, True, b
         return cls(*along, neg.n, pos.n, traces, standardize)
 
     @classmethod
     def of_moments(cls, neg, pos, standardize=True, unseen=0) -> Scatter:
         """Decompose the scatter of both classes, given as their moments."""
-        means = np.array([neg.mean, pos.mean])
-        squares = np.array([np.diag(neg.scatter), np.diag(pos.scatter)])
-        inverse_scale = _inverse_scale(means, squares, neg.n + pos.n, standardize)
+        inverse_scale, d, traces = _standardised(neg, pos, standardize)
         W = (neg.scatter + pos.scatter) * inverse_scale * inverse_scale[:, None]
-        values, V = linalg.eigh(W, overwrite_a=True, check_finite=False)
-        values, V = _positive(values, V)
-        d = (pos.mean - neg.mean) * inverse_scale
-        # tr W_c of the standardised features
-        traces = np.array([(s * inverse_scale**2).sum() for s in squares])
+        values, V = positive_eigen(W)
         along = inverse_scale, d, values, V, False, V.T @ d
         return cls(*along, neg.n, pos.n, traces, standardize, unseen)
 
@@ -180,8 +167,7 @@ class Scatter:
             return None
         x /= size
         if self.by_rows:  # Vᵀx = Tᵀ Z̃ x, and Z̃ x are the scores
-            centre = score.mean()
-            along = self.basis.T @ ((score - centre) / size)
+            along = self.basis.T @ ((score - score.mean()) / size)
         else:
             along = self.basis.T @ x
         return Direction(x, float(size), along, float(x @ self.d))
@@ -194,37 +180,32 @@ class Scatter:
         return (rows.X.T @ (self.basis @ g)) * scale
 
 
-def centred(rows, means, inverse_scale):
-    """Deviations from the class means, standardised, times the roots of the weights.
-
-    Sparse rows stay sparse: they are returned with the means, classes and roots.
-    """
+def _gram(rows, mean_neg, mean_pos, inverse_scale):
+    """``R Rᵀ``, R the standardised deviations of the rows times roots of weights."""
+    means = np.array([mean_neg, mean_pos])
     code, root = rows.positive.astype(int), np.sqrt(rows.weight)[:, None]
-    if sparse.issparse(rows.X):
-        X = rows.X.multiply(inverse_scale).tocsr()
-        return X, means * inverse_scale, code, root
-    R = (rows.X - means[code]) * inverse_scale
-    R *= root
-    return R
-
-
-def _gram(R):
-    """``R Rᵀ`` of centred rows, which are dense or as :func:`centred` leaves them."""
-    if isinstance(R, np.ndarray):
+    if not sparse.issparse(rows.X):
+        R = (rows.X - means[code]) * inverse_scale
+        R *= root
         return R @ R.T
-    X, means, code, root = R
     # (x_i − m_i)ᵀ(x_j − m_j) from products of the sparse rows
-    G = (X @ X.T).toarray()
+    X, means = rows.X.multiply(inverse_scale).tocsr(), means * inverse_scale
     cross = (X @ means.T)[:, code]
+    G = (X @ X.T).toarray()
     G += (means @ means.T)[np.ix_(code, code)] - cross - cross.T
     return G * root * root.T
 
 
-def _inverse_scale(means, squares, n, standardize):
-    """One over the pooled standard deviation; 0 for features that do not vary."""
+def _standardised(neg, pos, standardize):
+    """One over the deviation of each feature, the mean difference d, traces of W_c.
+
+    A feature that does not vary has 0 in place of one over its deviation.
+    """
+    classes = neg.scatter, pos.scatter
+    squares = np.array([np.diag(W) if W.ndim == 2 else W for W in classes])
     # pooled within-class variance Σ_c W_c/(n − 2)
-    variance = squares.sum(axis=0) / max(n - 2, 1)
-    varies = variance > _CONSTANT * (means**2).max(axis=0)
+    variance = squares.sum(axis=0) / max(neg.n + pos.n - 2, 1)
+    varies = variance > _CONSTANT * np.maximum(neg.mean**2, pos.mean**2)
     varies &= variance > np.finfo(float).tiny
     if not varies.any():
         raise ValueError(
@@ -236,10 +217,11 @@ def _inverse_scale(means, squares, n, standardize):
         variance = np.full(len(variance), variance[varies].mean())
     inverse = np.zeros(len(variance))
     inverse[varies] = 1 / np.sqrt(variance[varies])
-    return inverse
+    return inverse, (pos.mean - neg.mean) * inverse, squares @ inverse**2
 
 
-def _positive(values, vectors):
-    """Eigenvalues beyond rounding, with their eigenvectors."""
+def positive_eigen(A):
+    """Eigenvalues of a symmetric matrix beyond rounding, with their eigenvectors."""
+    values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False)
     keep = values > RANK * values[-1]
     return values[keep], np.ascontiguousarray(vectors[:, keep])

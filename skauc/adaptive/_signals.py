@@ -112,7 +112,8 @@ class Signals:
     def components(self, scatter, direction, root):
         """Weight, mean and variance of the probit of the AUC in each component.
 
-        ``root`` is ``N^½x``, N the covariance of the noise of d; see :func:`roots`.
+        ``root`` is ``N^½x``, N the covariance of the noise of d; see
+        :func:`noise_power`.
         The components of no signal, dense and few strong signals follow each other.
         """
         none, dense, few = self.shares
@@ -132,21 +133,20 @@ class Signals:
 
 def signals_under(covariance, scatter, rows, power, *, dense_only=False) -> Signals:
     """Weigh the three kinds of signal by the evidence of d."""
-    attainable, log_prior = attainable_probits(power), -np.log(_ATTAINABLE)
-    log_dense, weight, shrink, probits = _dense(
-        covariance, scatter, attainable, log_prior
-    )
+    attainable = attainable_probits(power)
+    log_dense, weight, shrink, probit = _dense(covariance, scatter, attainable)
     log_few, slab = -np.inf, None
     if scatter.n_features > 1 and not dense_only:
-        omega = decorrelated(covariance, scatter, rows)
-        log_few, slab = slab_of(
-            omega, _signal_to_noise(covariance, scatter, attainable), log_prior, _LEAST
-        )
+        # ω̂ = N^{−½}d of the features that vary, N the noise of d; normal scores
+        (omega,) = noise_power(-0.5, [covariance], scatter, scatter.d, scatter.b, rows)
+        omega = normal_scores(omega[scatter.inverse_scale > 0], scatter.n - 2)
+        total = _signal_to_noise(covariance, scatter, attainable)
+        log_few, slab = slab_of(omega, total)
     # a third of the prior mass each; no signal is excluded where only dense ones are
     # tried, as for the single score of held-out rows
     evidence = np.array([0.0 if slab else -np.inf, log_dense, log_few])
     shares = np.exp(evidence - logsumexp(evidence))
-    return Signals(covariance, shares, weight, shrink, probits, slab)
+    return Signals(covariance, shares, weight, shrink, probit, slab)
 
 
 def attainable_probits(power) -> np.ndarray:
@@ -155,24 +155,16 @@ def attainable_probits(power) -> np.ndarray:
     return -2 * np.log1p(-(level ** (1 / power)))
 
 
-def decorrelated(covariance, scatter, rows) -> np.ndarray:
-    """``ω̂ = N^{−½}d`` of the features that vary, N the noise of d; normal scores."""
-    noise = covariance.noise / scatter.excess
-    # N^{−½} = V diag(η^{−½} − η₀^{−½}) Vᵀ + η₀^{−½} I, η₀ in the null space
-    root = 1 / np.sqrt(noise)
-    omega = root[-1] * scatter.d if scatter.multiplicity[-1] else 0.0
-    rest = root[-1] if scatter.multiplicity[-1] else 0.0
-    omega = omega + scatter.combine((root[:-1] - rest) * scatter.b, rows)
-    return normal_scores(omega[scatter.inverse_scale > 0], scatter.n - 2)
+def noise_power(power, covariances, scatter, x, along, rows) -> np.ndarray:
+    """``N^power x`` under several covariances, by one product with the rows.
 
-
-def roots(models, scatter, direction, rows) -> list[np.ndarray]:
-    """``N^½x`` under each of several models, by one product with the rows."""
-    # N^½x = V diag(η^½ − η₀^½) Vᵀx + η₀^½ x
-    noise = np.sqrt([m.covariance.noise / scatter.excess for m in models])
-    rest = noise[:, -1:] if scatter.multiplicity[-1] else np.zeros((len(models), 1))
-    g = (noise[:, :-1] - rest) * direction.along
-    return list(rest * direction.x + scatter.combine(g.T, rows).T)
+    N is the covariance of the noise of d, and ``along`` is ``Vᵀx``; shape (k, P).
+    """
+    # N^p x = V diag(η^p − η₀^p) Vᵀx + η₀^p x, η₀ in the null space
+    eta = np.array([c.noise / scatter.excess for c in covariances]) ** power
+    rest = eta[:, -1:] if scatter.multiplicity[-1] else np.zeros((len(eta), 1))
+    g = (eta[:, :-1] - rest) * along
+    return rest * x + scatter.combine(g.T, rows).T
 
 
 def normal_scores(t, df) -> np.ndarray:
@@ -200,7 +192,15 @@ def _signal_to_noise(covariance, scatter, attainable):
     return 2 * attainable**2 / unit
 
 
-def _dense(covariance, scatter, attainable, log_prior):
+def _weigh(evidence):
+    """Log of the mean evidence of components, which to keep, and their weights."""
+    log_evidence = logsumexp(evidence) - np.log(len(evidence))
+    weight = np.exp(evidence - logsumexp(evidence))
+    kept = weight > _LEAST
+    return float(log_evidence), kept, weight[kept] / weight[kept].sum()
+
+
+def _dense(covariance, scatter, attainable):
     """Log evidence of ``δ ~ N(0, τΣ^γ)`` relative to no signal, weights, shrinkage."""
     ell, noise = covariance.values, covariance.noise
     m, energy = scatter.multiplicity, scatter.energy
@@ -214,16 +214,12 @@ def _dense(covariance, scatter, attainable, log_prior):
         # log Π N(b_i; 0, τℓ^γ + η)/N(b_i; 0, η) = ½ Σ [log(1 − k) + k b²/η]
         evidence.append(0.5 * (np.log1p(-k) @ m + k @ (energy / noise)))
         shrink.append(k)
-    evidence = np.concatenate(evidence) + log_prior - np.log(len(_GAMMAS))
-    log_evidence = logsumexp(evidence)
-    weight = np.exp(evidence - log_evidence)
-    kept = weight > _LEAST
-    weight = weight[kept] / weight[kept].sum()
+    log_evidence, kept, weight = _weigh(np.concatenate(evidence))
     probits = np.tile(attainable, len(_GAMMAS))[kept]
-    return float(log_evidence), weight, np.concatenate(shrink)[kept], probits
+    return log_evidence, weight, np.concatenate(shrink)[kept], probits
 
 
-def slab_of(omega, total, log_prior, least) -> tuple[float, Slab]:
+def slab_of(omega, total) -> tuple[float, Slab]:
     """Log evidence of the slab relative to no signal, and the posterior of ω.
 
     Parameters
@@ -232,10 +228,6 @@ def slab_of(omega, total, log_prior, least) -> tuple[float, Slab]:
         Decorrelated differences, of variance 1 where there is no signal.
     total : ndarray of shape (n_u,)
         ``E Σ ω_j²`` of each attainable AUC.
-    log_prior : float
-        Log prior mass of each attainable AUC.
-    least : float
-        Components of smaller posterior weight than this are dropped.
     """
     P, knots = len(omega), Knots.of(omega)
     # π = ½, ¼, … down to half a feature
@@ -248,15 +240,9 @@ def slab_of(omega, total, log_prior, least) -> tuple[float, Slab]:
     odds = ratio + np.log(share / (1 - share))[:, None]
     # Σ_j log[1 − π + π N₁/N₀] = Σ_j log(1 − π) + log(1 + odds)
     evidence = np.log1p(-share) * P + np.logaddexp(0, odds) @ knots.gather(np.ones(P))
-    evidence += log_prior - np.log(len(shares))
-    best = evidence.max()
-    weight = np.exp(evidence - best)
-    log_evidence = best + np.log(weight.sum())
-    weight /= weight.sum()
-    kept = weight > least
-    weight, tau, odds = weight[kept] / weight[kept].sum(), tau[kept, None], odds[kept]
+    log_evidence, kept, weight = _weigh(evidence)
     # r = P(ω_j is a signal):  E ω = r k ω̂,  Var ω = r k + r(1 − r)(k ω̂)²
-    r, k = expit(odds), tau / (1 + tau)
+    r, k = expit(odds[kept]), (tau / (1 + tau))[kept, None]
     shrunk = k * knots.value
     return log_evidence, Slab(
         knots, weight, r * shrunk, r * k + r * (1 - r) * shrunk**2

@@ -11,13 +11,14 @@ from .._validation import check_level, check_positive, check_score, check_weight
 from ..intervals._auc_estimate import AUCEstimate
 from ..intervals._band import ROCBand
 from ..intervals._empirical_roc import EmpiricalROC
-from ..intervals._projection import binormal_roc
 from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
-from ._roc_curves import GRID, average, credible_band, fold_curves, responses
+from ._roc_curves import GRID, credible_band, fold_curves, responses
 from ._style import Display, label
+
+_LIMITS = -0.01, 1.01  # of both axes
 
 
 @dataclass(eq=False, repr=False)
@@ -87,16 +88,7 @@ class BinormalROCDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator,
-        X,
-        y,
-        *,
-        sample_weight=None,
-        response_method="auto",
-        pos_label=None,
-        name=None,
-        **options,
+        cls, estimator, X, y, *, response_method="auto", pos_label=None, **options
     ):
         """Plot the curves of a fitted binary classifier's scores on (X, y).
 
@@ -107,25 +99,22 @@ class BinormalROCDisplay(Display):
             Rows that did not train the estimator; for training rows the curves are
             optimistic.
         y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), default=None
         response_method : {"auto", "decision_function", "predict_proba"}
             ``"auto"`` uses ``decision_function`` if the estimator has it, because
             probabilities are rarely normal.
         pos_label : label, default=None
             The positive class; None takes ``classes_[1]``.
-        name : str, default=None
-            Name in the legend; None takes the class name of the estimator.
         **options
-            Options of :meth:`from_predictions` (``equal_variance``, ``ax``, …).
+            Options of :meth:`from_predictions` (``sample_weight``, ``equal_variance``,
+            ``ax``, …). The default of ``name`` is the class name of the estimator.
 
         Returns
         -------
         BinormalROCDisplay
         """
         score, pos_label = responses(estimator, X, response_method, pos_label)
-        options["name"] = type(estimator).__name__ if name is None else name
-        options |= {"sample_weight": sample_weight, "pos_label": pos_label}
-        return cls.from_predictions(y, score, **options)
+        options["name"] = options.get("name") or type(estimator).__name__
+        return cls.from_predictions(y, score, pos_label=pos_label, **options)
 
     @classmethod
     def from_cv_results(
@@ -151,8 +140,10 @@ class BinormalROCDisplay(Display):
             The rows that were passed to ``cross_validate``.
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
-        response_method, pos_label, name
+        response_method, pos_label
             As for :meth:`from_estimator`.
+        name : str, default=None
+            Name in the legend.
         **plot_kwargs
             For :meth:`plot`.
 
@@ -166,9 +157,8 @@ class BinormalROCDisplay(Display):
         a confidence interval, because the folds share most of their training rows.
         """
         rows = X, y, sample_weight
-        curves, label = fold_curves(cv_results, *rows, response_method, pos_label)
-        shown = None if pos_label is None else label
-        return cls(curves, name=name, pos_label=shown).plot(**plot_kwargs)
+        curves = fold_curves(cv_results, *rows, response_method, pos_label)
+        return cls(curves, name=name, pos_label=pos_label).plot(**plot_kwargs)
 
     @classmethod
     def from_predictions(
@@ -213,11 +203,10 @@ class BinormalROCDisplay(Display):
         positive = check_positive(y_true, pos_label=pos_label)
         score = check_score(y_score, len(positive))
         weight = check_weight(sample_weight, positive)
-        roc = binormal_roc(
-            positive, score, equal_variance=equal_variance, sample_weight=weight
-        )
+        classes = class_moments(score, positive, weight)
+        roc = BinormalROC.from_moments(*classes, equal_variance=equal_variance)
         fpr, tpr, _ = roc_curve(positive, score, sample_weight=weight)
-        band = credible_band(*class_moments(score, positive, weight), confidence_level)
+        band = credible_band(*classes, confidence_level)
         options = {"confidence_level": confidence_level, "pos_label": pos_label}
         display = cls(roc, fpr=fpr, tpr=tpr, band=band, name=name, **options)
         return display.plot(**plot_kwargs)
@@ -262,24 +251,28 @@ class BinormalROCDisplay(Display):
         self.band_ = self.empirical_line_ = self.average_line_ = None
         self.chance_level_, self.youden_points_ = None, []
         name = self.name if name is None else name
-        folds = isinstance(self.roc, list | tuple)
-        draw = self._draw_folds if folds else self._draw_curve
-        colour = draw(name, curve_kwargs, plot_band)
-        if not folds and plot_empirical and self.fpr is not None:
-            style = {"color": colour, "linewidth": 1, "linestyle": (0, (4, 1.5))}
-            style["label"] = f"empirical (AUC = {auc(self.fpr, self.tpr):.2f})"
-            self.empirical_line_ = self._curve(self.fpr, self.tpr, **style)
-        if not folds and plot_youden:
-            self._mark_youden(colour)
+        if isinstance(self.roc, list | tuple):
+            self._draw_folds(name, curve_kwargs, plot_band)
+        else:
+            self._draw_curve(name, curve_kwargs, plot_band)
+            colour = self.line_.get_color()
+            if plot_empirical and self.fpr is not None:
+                style = {"color": colour, "linewidth": 1, "linestyle": (0, (4, 1.5))}
+                style["label"] = f"empirical (AUC = {auc(self.fpr, self.tpr):.2f})"
+                self.empirical_line_ = self._curve(self.fpr, self.tpr, **style)
+            if plot_youden:
+                self._mark_youden(colour)
         if plot_chance_level:
             text = "chance level (AUC = 0.5)"
             self.chance_level_ = self._chance((0, 1), (0, 1), chance_level_kw, text)
-        self._name_axes()
+        extra = "" if self.pos_label is None else f" (positive label: {self.pos_label})"
+        self.ax_.set(xlabel=f"False positive rate{extra}", xlim=_LIMITS)
+        self.ax_.set(ylabel=f"True positive rate{extra}", ylim=_LIMITS, aspect="equal")
         self._close(despine, loc="lower right")
         return self
 
     def _draw_curve(self, name, curve_kwargs, plot_band):
-        """Draw one curve with its bands, and return its colour."""
+        """Draw one curve with its bands."""
         style = {"color": self._colour(), "linewidth": 2, "gid": "skauc"}
         style["label"] = label(name, f"AUC = {self.roc.auc:.2f}")
         if isinstance(self.roc, EmpiricalROC):
@@ -287,20 +280,19 @@ class BinormalROCDisplay(Display):
         else:
             points = GRID, self.roc.roc(GRID)
         self.line_ = self._curve(*points, curve_kwargs, **style)
-        colour = self.line_.get_color()
         if plot_band and self.band is not None:
             bands = self.band if isinstance(self.band, list) else [self.band]
-            drawn = [self._draw_band(band, colour) for band in bands]
+            drawn = [self._draw_band(band) for band in bands]
             self.band_ = drawn if isinstance(self.band, list) else drawn[0]
-        return colour
 
-    def _draw_band(self, band, colour):
+    def _draw_band(self, band):
+        """Shade a band in the colour of the curve."""
         text = f"{self.confidence_level:.0%} credible band"
         if isinstance(band, ROCBand):
             kind = "simultaneous" if band.simultaneous else "pointwise"
             text = f"{band.confidence_level:.0%} {kind} band"
             band = band.fpr, band.low, band.high
-        return self._band(*band, color=colour, label=text)
+        return self._band(*band, color=self.line_.get_color(), label=text)
 
     def _draw_folds(self, name, curve_kwargs, plot_band):
         """Draw the curves of folds, their average and its spread."""
@@ -308,23 +300,26 @@ class BinormalROCDisplay(Display):
             raise ValueError("roc must hold at least one curve, got an empty list")
         style = {"color": self._colour(), "linewidth": 1, "alpha": 0.4}
         self.line_ = [
-            self._curve(curve.fpr, curve.tpr, curve_kwargs, **style)
-            for curve in self.roc
+            self._curve(one.fpr, one.tpr, curve_kwargs, **style) for one in self.roc
         ]
         colour = self.line_[0].get_color()
         areas = [curve.auc for curve in self.roc]
         self.line_[0].set_label(f"{len(areas)} folds")
-        mean, spread = average(self.roc, GRID)
+        # vertical averaging: Fawcett (2006), section 9.1,
+        # https://doi.org/10.1016/j.patrec.2005.10.010
+        heights = np.array([curve.roc(GRID) for curve in self.roc])
+        heights[:, 0] = 0.0  # all start at (0, 0)
+        mean = heights.mean(axis=0)
         text = f"average of folds, AUC = {np.mean(areas):.2f}"
         if len(areas) > 1:
             text += f" ± {np.std(areas, ddof=1):.2f}"
         style = {"color": colour, "linewidth": 2.5, "gid": "skauc"}
         self.average_line_ = self._curve(GRID, mean, label=label(name, text), **style)
         if plot_band and len(areas) > 1:
-            limits = np.maximum(mean - spread, 0), np.minimum(mean + spread, 1)
+            spread = heights.std(axis=0, ddof=1)
+            limits = np.clip([mean - spread, mean + spread], 0, 1)
             text = "± 1 standard deviation of folds"
             self.band_ = self._band(GRID, *limits, color=colour, label=text)
-        return colour
 
     def _mark_youden(self, colour):
         best = self.roc.youden()
@@ -339,22 +334,15 @@ class BinormalROCDisplay(Display):
             point = self._curve([fpr], [tpr], marker=marker, label=text, **style)
             self.youden_points_.append(point)
 
-    def _name_axes(self):
-        extra = "" if self.pos_label is None else f" (positive label: {self.pos_label})"
-        rates = {f"{axis}lim": (-0.01, 1.01) for axis in "xy"}
-        self.ax_.set(xlabel="False positive rate" + extra, aspect="equal", **rates)
-        self.ax_.set(ylabel="True positive rate" + extra)
-
 
 @picture.register
 def _(value: AUCEstimate, ax=None, **options) -> BinormalROCDisplay:
     sample = value._sample
     positive = np.repeat([False, True], [len(sample.neg), len(sample.pos)])
     score = np.concatenate([sample.neg, sample.pos])
-    if sample.weight_pos is not None:
-        options["sample_weight"] = np.concatenate(sample.counts)
-    if sample.cluster_pos is not None:  # the band assumes independent rows
-        options = {"plot_band": False} | options
+    # the band assumes independent rows
+    options = {"plot_band": not sample.clustered} | options
+    options["sample_weight"] = np.concatenate(sample.counts)
     return BinormalROCDisplay.from_predictions(positive, score, ax=ax, **options)
 
 

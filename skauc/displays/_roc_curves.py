@@ -14,43 +14,33 @@ from ..model_selection._estimators import n_rows, take_rows
 
 _INNER = ndtr(np.linspace(-4, 4, 201))  # false positive rates, dense near 0 and 1
 GRID = np.concatenate([[0.0], _INNER, [1.0]])
+_METHODS = "auto", "decision_function", "predict_proba"
 _DRAWS = 4000  # the error of the limits is about 1/100 of the width of the band
 
 
 def fold_curves(
     cv_results, X, y, weight, response_method, pos_label
-) -> tuple[list[EmpiricalROC], object]:
-    """ROC curve of the test rows of each fold, and the positive label."""
+) -> list[EmpiricalROC]:
+    """ROC curve of the test rows of each fold."""
     estimators, tests = _folds(cv_results)
     y = check_column("y", y)
     if n_rows(X) != len(y):
         raise ValueError(f"X must have the {len(y)} rows of y, got {n_rows(X)} rows")
     if weight is not None:
         weight = check_score(weight, len(y), name="sample_weight")
+    last = np.max(np.concatenate(tests))
+    if last >= len(y):
+        raise ValueError(
+            f"X must hold all rows of cv_results, got {len(y)} rows and the row "
+            f"number {last}"
+        )
     curves = []
     for estimator, rows in zip(estimators, tests, strict=True):
-        if len(rows) and np.max(rows) >= len(y):
-            raise ValueError(
-                f"X must hold all rows of cv_results, got {len(y)} rows and the row "
-                f"number {np.max(rows)}"
-            )
         X_test = take_rows(X, rows)
         score, label = responses(estimator, X_test, response_method, pos_label)
         options = {"sample_weight": None if weight is None else weight[rows]}
         curves.append(empirical_roc(y[rows], score, pos_label=label, **options))
-    return curves, label
-
-
-def average(curves, grid):
-    """Mean and deviation of true positive rates of several curves over a grid.
-
-    Vertical averaging (Fawcett 2006, section 9.1,
-    https://doi.org/10.1016/j.patrec.2005.10.010).
-    """
-    heights = np.array([curve.roc(grid) for curve in curves])
-    heights[:, 0] = 0.0  # all start at (0, 0)
-    spread = heights.std(axis=0, ddof=1) if len(curves) > 1 else np.zeros(len(grid))
-    return heights.mean(axis=0), spread
+    return curves
 
 
 def credible_band(neg, pos, confidence_level):
@@ -61,13 +51,12 @@ def credible_band(neg, pos, confidence_level):
     rng = np.random.default_rng(0)  # fixed seed: equal data have equal bands
     means, deviations = [], []
     for part in (neg, pos):
-        sigma = np.sqrt(part.scatter / rng.chisquare(part.n - 1, _DRAWS))
-        normal = rng.standard_normal(_DRAWS)
+        sigma = np.sqrt(part.scatter / rng.chisquare(part.n - 1, (_DRAWS, 1)))
+        normal = rng.standard_normal((_DRAWS, 1))
         means.append(part.mean + sigma * normal / np.sqrt(part.n))
-        deviations.append(sigma[:, None])
+        deviations.append(sigma)
     # Φ⁻¹(ROC(u)) = (μ₁ − μ₀ + σ₀Φ⁻¹(u))/σ₁
-    gap = (means[1] - means[0])[:, None]
-    z = (gap + deviations[0] * ndtri(_INNER)) / deviations[1]
+    z = (means[1] - means[0] + deviations[0] * ndtri(_INNER)) / deviations[1]
     tail = (1 - confidence_level) / 2
     limits = ndtr(np.quantile(z, [tail, 1 - tail], axis=0))
     low, high = np.pad(limits, [(0, 0), (1, 1)], constant_values=[(0, 0), (0, 1)])
@@ -76,9 +65,7 @@ def credible_band(neg, pos, confidence_level):
 
 def responses(estimator, X, method, pos_label):
     """Scores in favour of the positive label, and that label."""
-    check_option(
-        "response_method", method, ("auto", "decision_function", "predict_proba")
-    )
+    check_option("response_method", method, _METHODS)
     check_is_fitted(estimator)
     classes = list(getattr(estimator, "classes_", []))
     if len(classes) != 2:
@@ -99,16 +86,10 @@ def responses(estimator, X, method, pos_label):
 
 def _folds(cv_results):
     """Fitted estimators and test rows of ``cross_validate``."""
-    if not isinstance(cv_results, Mapping):
+    got = list(cv_results) if isinstance(cv_results, Mapping) else cv_results
+    if got is cv_results or not {"estimator", "indices"} <= set(got):
         raise ValueError(
-            "cv_results must be the dictionary of cross_validate, got "
-            f"{short(cv_results)}"
+            "cv_results must be the dictionary of cross_validate with "
+            f"return_estimator=True and return_indices=True, got {short(got)}"
         )
-    needs = {"estimator": "return_estimator", "indices": "return_indices"}
-    for key, option in needs.items():
-        if key not in cv_results:
-            raise ValueError(
-                f"cv_results must hold {key!r}, got none: call cross_validate with "
-                f"{option}=True"
-            )
     return cv_results["estimator"], cv_results["indices"]["test"]

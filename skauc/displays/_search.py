@@ -9,7 +9,7 @@ import numpy as np
 
 from .._validation import check_level
 from ..model_selection._search import SearchPosterior, search_posterior
-from ..statistics._result import picture
+from ..statistics._result import picture, shown
 from ._style import Display, label
 
 _CONTOURS = (0.5, 0.8, 0.95)  # probability that the best candidate lies inside
@@ -133,27 +133,22 @@ class SearchDisplay(Display):
         check_level("confidence_level", confidence_level)
         names = self._drawn()
         values = [self._numbers(n) for n in names]
-        numeric = len(names) <= 2 and all(v is not None for v in values)
         self.line_ = self.band_ = self.map_ = self.contours_ = self.intervals_ = None
         self.selected_ = self.one_sd_ = None
         self._open(ax)
         mean, order = self.posterior.auc.mean(), self.simplest
-        if numeric and len(names) == 1:
-            name = self.name if name is None else name
-            self._draw_line(values[0], name, confidence_level)
-            self.ax_.set(xlabel=names[0], ylabel="AUC")
-            places = values[0], mean
-            order = names[0] if order is None else order
-        elif numeric and len(names) == 2:
-            self._draw_map(*values)
-            self.ax_.set(xlabel=names[0], ylabel=names[1])
-            places = values
-        else:
+        if len(values) not in (1, 2) or any(v is None for v in values):
             self._draw_intervals(names, confidence_level)
             places = mean, np.arange(len(mean))
+        elif len(values) == 2:
+            self._draw_map(*names, *values)
+            places = values
+        else:
+            name = self.name if name is None else name
+            self._draw_line(names[0], values[0], name, confidence_level)
+            places = values[0], mean
+            order = names[0] if order is None else order
         self._mark(*places, None if order is None else self.posterior.simplest(order))
-        for axis, v in zip("xy", values if numeric else (), strict=False):
-            self.ax_.set(**{f"{axis}scale": "log" if is_log(v) else "linear"})
         self._close(despine)
         return self
 
@@ -180,7 +175,7 @@ class SearchDisplay(Display):
             return np.array(values, dtype=float)
         return None
 
-    def _draw_line(self, x, name, confidence_level):
+    def _draw_line(self, parameter, x, name, confidence_level):
         """Draw the best candidate at each value, with its interval."""
         mean = self.posterior.auc.mean()
         by_value = np.lexsort((mean, x))
@@ -191,15 +186,18 @@ class SearchDisplay(Display):
         self.band_ = self._band(x[best], low, high, color=colour, label=text)
         style = {"color": colour, "marker": ".", "gid": "skauc"}
         self.line_ = self._curve(x[best], mean[best], **style)
+        self.ax_.set(xlabel=parameter, ylabel="AUC", xscale=scale_of(x))
 
-    def _draw_map(self, x, y):
+    def _draw_map(self, column, row, x, y):
         """Draw two parameters; contours if every pair of values is a candidate."""
         style = {"c": self.posterior.auc.mean(), "cmap": "cividis"}
         self.map_ = self.ax_.scatter(x, y, marker="s", s=80, **style)
         self.figure_.colorbar(self.map_, ax=self.ax_, label="AUC")
-        columns, rows = np.unique(x), np.unique(y)
-        share = np.zeros((len(rows), len(columns)))
-        place = np.searchsorted(rows, y), np.searchsorted(columns, x)
+        self.ax_.set(xlabel=column, xscale=scale_of(x))
+        self.ax_.set(ylabel=row, yscale=scale_of(y))
+        columns, i = np.unique(x, return_inverse=True)
+        rows, j = np.unique(y, return_inverse=True)
+        share, place = np.zeros((len(rows), len(columns))), (j, i)
         np.add.at(share, place, self.posterior.p_best)
         if share.size > len(set(zip(*place, strict=True))) or min(share.shape) == 1:
             return
@@ -230,36 +228,30 @@ class SearchDisplay(Display):
 
     def _mark(self, x, y, simplest):
         """Mark the selected candidate, and the simplest one that is nearly as good."""
-        k, p_best = self.posterior.selected_index, self.posterior.p_best
-
-        def mark(i, marker, text):
-            style = {"linestyle": "none", "markersize": 10, "markerfacecolor": "none"}
-            style |= {"color": "k", "marker": marker, "label": text}
-            return self._curve([x[i]], [y[i]], **style)
-
-        self.selected_ = mark(k, "o", f"chosen, P(best) {p_best[k]:.2f}")
+        k = self.posterior.selected_index
+        style = {"linestyle": "none", "markersize": 10, "markerfacecolor": "none"}
+        style |= {"color": "k"}
+        text = f"chosen, P(best) {self.posterior.p_best[k]:.2f}"
+        self.selected_ = self._curve([x[k]], [y[k]], marker="o", label=text, **style)
         if simplest is not None:
-            self.one_sd_ = mark(simplest, "D", "within one SD")
+            style |= {"marker": "D", "label": "within one SD"}
+            self.one_sd_ = self._curve([x[simplest]], [y[simplest]], **style)
 
 
-def is_log(values) -> bool:
-    """Whether values are spaced more evenly on a log axis than on a linear one."""
+def scale_of(values) -> str:
+    """``"log"`` if values are spaced more evenly on a log axis than on a linear one."""
     values = np.unique(values)
     if len(values) < 3 or values[0] <= 0:
-        return False
+        return "linear"
     log, plain = (np.diff(v) for v in (np.log(values), values))
-    return bool(np.std(log) / log.mean() < np.std(plain) / plain.mean())
+    is_log = np.std(log) / log.mean() < np.std(plain) / plain.mean()
+    return "log" if is_log else "linear"
 
 
 def _text(params, k):
     if not params:
         return f"{k}"
-    return ", ".join(f"{n.rpartition('__')[2]}={_value(v)}" for n, v in params.items())
-
-
-def _value(value):
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    return f"{value:.3g}" if number else str(value)
+    return ", ".join(f"{n.rpartition('__')[2]}={shown(v)}" for n, v in params.items())
 
 
 @picture.register

@@ -162,19 +162,15 @@ class Components:
         power = np.exp(-df / 2 * np.log1p(2 * t**2 / df / (1 + np.sin(theta))))
         return half * (power @ weights) / (2 * np.pi)
 
-    def component_moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of Z in each component."""
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance of Z."""
         # √2 Z = μR + √v N; R − 1, because R is near 1 for large df
         y, share = log_chi2_nodes(self.df)
         rest = np.expm1(y / 2)
         centre = np.sum(share * rest, axis=1)
         spread = np.sum(share * (rest - centre[:, None]) ** 2, axis=1)
         mean = self.mu * (1 + centre) / np.sqrt(2)
-        return mean, (self.mu**2 * spread + self.v) / 2
-
-    def moments(self) -> tuple[float, float]:
-        """Mean and variance of Z."""
-        mean, variance = self.component_moments()
+        variance = (self.mu**2 * spread + self.v) / 2
         # Var Z = E[Var(Z | component)] + Var E[Z | component]
         centre = self.weight @ mean
         return float(centre), float(self.weight @ (variance + (mean - centre) ** 2))

@@ -92,12 +92,13 @@ class NormalInverseWishart(Value):
                 f"smallest eigenvalue {lowest:.6g}"
             )
 
-    def project(self, w) -> ProjectedPrior:
-        """Prior of the scores ``wᵀx``.
+    def project(self, W) -> ProjectedPrior:
+        """Prior of the scores ``Wᵀx``.
 
         Parameters
         ----------
-        w : ndarray of shape (P,)
+        W : ndarray of shape (P,) or (P, k)
+            The coefficients of one score, or of k scores.
 
         Returns
         -------
@@ -108,7 +109,8 @@ class NormalInverseWishart(Value):
         ValueError
             If a shape does not fit P, or κ ≤ P − 1 and S ≠ 0.
         """
-        P = len(w)
+        P = len(W)
+        W = np.reshape(W, (P, -1))
         for name in ("mean_neg", "mean_pos", "scale"):
             shape = np.shape(getattr(self, name))
             if any(side != P for side in shape):
@@ -121,12 +123,12 @@ class NormalInverseWishart(Value):
             raise ValueError(
                 f"kappa must exceed P - 1 = {P - 1} for a proper prior, got {kappa:g}"
             )
-        # wᵀSw and tr S, whether S is a matrix, a diagonal or a multiple of I
+        # WᵀSW, without a P×P matrix where S is a diagonal or a multiple of I
         S = np.asarray(self.scale)
-        square = w @ S @ w if S.ndim == 2 else (S * w) @ w
-        trace = np.trace(S) if S.ndim == 2 else np.sum(np.broadcast_to(S, P))
-        mean = np.array([np.sum(m * w) for m in (self.mean_neg, self.mean_pos)])
-        return ProjectedPrior(mean, float(square), float(trace), kappa, P)
+        square = W.T @ S @ W if S.ndim == 2 else (W * S.reshape(-1, 1)).T @ W
+        means = self.mean_neg, self.mean_pos
+        mean = np.array([np.sum(np.reshape(m, (-1, 1)) * W, axis=0) for m in means])
+        return ProjectedPrior(mean, square, np.array([self.nu_neg, self.nu_pos]), kappa)
 
     def learn(self, Z, positive, weight=None, *, covariance="common"):
         """Summary of a data set, from which posteriors of linear models are computed.
@@ -151,13 +153,36 @@ class NormalInverseWishart(Value):
 
 @dataclass(frozen=True, eq=False)
 class ProjectedPrior:
-    """``wᵀm_c``, ``wᵀSw``, ``tr S``, κ and P: the prior of one direction."""
+    """``Wᵀm_c`` (2, k), ``WᵀSW`` (k, k), ν_c (2,) and κ: the prior of k scores."""
 
     mean: np.ndarray
-    square: float
-    trace: float
+    square: np.ndarray
+    nu: np.ndarray
     kappa: float
-    n_features: int
+
+    def update(self, neg, pos, shared):
+        """Section 1 for scores with the moments ``neg, pos``.
+
+        Returns
+        -------
+        mean, nu : ndarray of shape (2, k), (2,)
+            ``Wᵀm_c*`` and ν_c*.
+        scatter, kappa : ndarray of shape (c, k, k), (c,)
+            WᵀS*W and κ* of each class; c is 1 if they share a covariance.
+        """
+        n = np.array([neg.n, pos.n])
+        nu = self.nu + n
+        sample = np.reshape([neg.mean, pos.mean], self.mean.shape)
+        W = np.reshape([neg.scatter, pos.scatter], (2, *self.square.shape))
+        # m_c* = (n_c x̄_c + ν_c m_c)/ν_c*
+        mean = (n[:, None] * sample + self.nu[:, None] * self.mean) / nu[:, None]
+        # W_c + (n_c ν_c/ν_c*)(x̄_c − m_c)(x̄_c − m_c)ᵀ
+        gap = sample - self.mean
+        factor = (n * self.nu / nu)[:, None, None]
+        scatter = W + factor * gap[:, :, None] * gap[:, None, :]
+        if shared:
+            scatter, n = scatter.sum(axis=0, keepdims=True), n.sum(keepdims=True)
+        return mean, nu, self.square + scatter, self.kappa + n
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,71 +288,46 @@ def projected_posterior(
     ValueError
         If the posterior is not proper: the prior is improper and n is too small.
     """
-    projected = prior.project(w)
-    nu = np.array([prior.nu_neg, prior.nu_pos], dtype=float)
-    n = np.array([neg.n, pos.n])
-    sample = np.array([float(neg.mean), float(pos.mean)])
-    m, nu_star = projected.mean, nu + n
+    projected, P, shared = prior.project(w), len(w), covariance != "separate"
+    mean, nu, scatter, kappa = projected.update(neg, pos, shared)
+    q, df = scatter[:, 0, 0], kappa - P + 1
     if covariance == "spherical":
-        q, df = _spherical(projected, w, n, nu, prior, features)
-    else:
-        # wᵀ(W_c + (n_c ν_c/ν_c*)(x̄_c − m_c)(x̄_c − m_c)ᵀ)w
-        scatter = np.array([float(neg.scatter), float(pos.scatter)])
-        scatter = scatter + n * nu / nu_star * (sample - m) ** 2
-        # κ* − P + 1 of the rows of one class, or of both if they share a covariance
-        rows = n
-        if covariance == "common":
-            scatter, rows = (np.full(2, x.sum()) for x in (scatter, n))
-        q = projected.square + scatter
-        df = projected.kappa + rows - projected.n_features + 1
-    _check_proper(q, df, n, projected)
-    if projected.trace == 0 and covariance != "spherical":
-        _check_rank(n - (nu == 0), n, covariance, projected)
-    # wᵀm_c* = (n_c wᵀx̄_c + ν_c wᵀm_c)/ν_c*
-    mean = (n * sample + nu * m) / nu_star
-    return ProjectedPosterior(mean, nu_star, q, df, covariance != "separate")
-
-
-def _spherical(projected, w, n, nu, prior, features):
-    """``q = ‖w‖² tr S*`` and ``df = P(κ* + P + 1) − 2``, section 2."""
-    if features is None:
-        raise ValueError("features must be given for 'spherical', got None")
-    # tr S* = tr S + Σ_c [tr W_c + (n_c ν_c/ν_c*) ‖x̄_c − m_c‖²]
-    trace = projected.trace + sum(
-        np.sum(part.scatter)
-        + n_c * nu_c / (n_c + nu_c) * ((part.mean - m_c) ** 2).sum()
-        for part, n_c, nu_c, m_c in zip(
-            features, n, nu, (prior.mean_neg, prior.mean_pos), strict=True
-        )
-    )
-    P = projected.n_features
-    df = P * (projected.kappa + n.sum() + P + 1) - 2
-    return np.full(2, (w @ w) * trace), np.full(2, df)
-
-
-def _check_proper(q, df, n, projected):
+        # q = ‖w‖² tr S*, df = P(κ* + P + 1) − 2
+        q, df = (w @ w) * _trace(prior, features), P * (kappa + P + 1) - 2
+    rows = f"{neg.n:g} + {pos.n:g} rows"
     # "not >" instead of "<=" refuses NaN as well
     if not (df >= 1).all() or not (q > 0).all():
         raise ValueError(
             "prior is improper and the data cannot make it proper: the posterior "
             f"needs df >= 1 and q > 0, got df = {df.min():g} and q = {q.min():g} with "
-            f"{n[0]:g} + {n[1]:g} rows and P = {projected.n_features}; use a "
-            "proper prior (scale > 0, kappa > P - 1)"
+            f"{rows} and P = {P}; use a proper prior (scale > 0, kappa > P - 1)"
         )
-
-
-def _check_rank(known, n, covariance, projected):
-    """Raise if S is improper and the rows do not span the features.
-
-    A flat prior of a class mean takes one row.
-    """
-    known = known.min() if covariance == "separate" else known.sum()
-    if known < projected.n_features:
+    # a flat prior of a class mean takes one row
+    known = np.array([neg.n, pos.n]) - (projected.nu == 0)
+    rank = known.sum() if shared else known.min()
+    if covariance != "spherical" and not np.any(prior.scale) and rank < P:
         raise ValueError(
             "scale must be > 0 when the rows cannot make the covariance proper: "
-            f"scale=0.0 with P = {projected.n_features} features and {n[0]:g} + "
-            f"{n[1]:g} rows gives a scatter of rank {known:g}"
+            f"scale=0.0 with P = {P} features and {rows} gives a scatter of rank "
+            f"{rank:g}"
         )
+    q, df = (np.broadcast_to(part, 2) for part in (q, df))
+    return ProjectedPosterior(mean[:, 0], nu, q, df, shared)
+
+
+def _trace(prior, features):
+    """``tr S*``, the sum of section 1 for every feature."""
+    if features is None:
+        raise ValueError("features must be given for 'spherical', got None")
+    neg, pos = features
+    S = np.asarray(prior.scale)
+    trace = np.trace(S) if S.ndim == 2 else np.sum(np.broadcast_to(S, neg.mean.shape))
+    classes = (neg, prior.nu_neg, prior.mean_neg), (pos, prior.nu_pos, prior.mean_pos)
+    # tr S + Σ_c [tr W_c + (n_c ν_c/ν_c*) ‖x̄_c − m_c‖²]
+    for part, nu, m in classes:
+        between = part.n * nu / (part.n + nu) * (part.mean - m) ** 2
+        trace = trace + np.sum(part.scatter + between)
+    return trace
 
 
 def area_under_rates(fpr, tpr) -> float:

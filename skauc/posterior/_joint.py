@@ -186,30 +186,12 @@ def joint_posterior(
     beta = within[0, 1] / within[0, 0] if within[0, 0] > 0 else 0.0
     scores, W = (m - beta * m[:, :1] * [0, 1] for m in (scores, W))
     neg, pos = class_moments(scores, positive, weight)
-    return _of_moments(neg, pos, W, beta, prior, covariance)
-
-
-def _of_moments(neg, pos, W, beta, prior, covariance):
-    """Joint posterior from moments of the scores of ``W = [w_a, w_b − βw_a]``."""
-    projected = [prior.project(w) for w in W.T]  # checks shapes and κ
-    S = np.asarray(prior.scale)
-    # WᵀSW, without a P×P matrix where S is a diagonal or a multiple of I
-    S = W.T @ S @ W if S.ndim == 2 else (W * np.reshape(S, (-1, 1))).T @ W
-    n, nu = np.array([neg.n, pos.n]), np.array([prior.nu_neg, prior.nu_pos])
-    sample = np.array([neg.mean, pos.mean])
-    m = np.array([p.mean for p in projected]).T
-    nu_star = nu + n
-    # Section 1, m_c* and S* of the two scores
-    mean = (n[:, None] * sample + nu[:, None] * m) / nu_star[:, None]
-    outer = np.einsum("ci,cj->cij", sample - m, sample - m)
-    scatter = np.array([neg.scatter, pos.scatter])
-    scatter = scatter + (n * nu / nu_star)[:, None, None] * outer
-    if covariance == "common":
-        scatter, n = scatter.sum(axis=0, keepdims=True), n.sum(keepdims=True)
+    shared = covariance == "common"
+    mean, nu, scatter, kappa = prior.project(W).update(neg, pos, shared)
     # κ* − P + 2: two dimensions keep one degree of freedom more than one does
-    df = projected[0].kappa + n - projected[0].n_features + 2
+    df = kappa - len(W) + 2
     back = np.array([[1.0, 0.0], [beta, 1.0]])  # to a and b
-    roots = [back @ _root(part) for part in S + scatter]
+    roots = [back @ _root(part) for part in scatter]
     # The second χ² of Bartlett's B has df − 1 degrees of freedom
     if not (df > 1).all() or not all(root.any(axis=1).all() for root in roots):
         raise ValueError(
@@ -217,7 +199,7 @@ def _of_moments(neg, pos, W, beta, prior, covariance):
             f"needs df > 1 and scores that vary, got df = {df.min():g}; use a proper "
             "prior (scale > 0, kappa > P - 1)"
         )
-    return JointPosterior(back @ (mean[1] - mean[0]), nu_star, roots, df)
+    return JointPosterior(back @ (mean[1] - mean[0]), nu, roots, df)
 
 
 def _root(scatter):

@@ -65,10 +65,9 @@ class BinormalROC(ROCCurve):
 
     def __post_init__(self):
         for name in ("mean_neg", "std_neg", "mean_pos", "std_pos"):
-            deviation = name.startswith("std")
-            lowest = 0 if deviation else -_LARGEST
+            lowest = 0 if name.startswith("std") else -_LARGEST
             value = check_interval(name, getattr(self, name), lowest, _LARGEST)
-            if deviation and 0 < value < 1 / _LARGEST:
+            if lowest == 0 < value < 1 / _LARGEST:
                 raise ValueError(
                     f"{name} must be 0 or at least {1 / _LARGEST:g}, got {value}"
                 )
@@ -138,35 +137,32 @@ class BinormalROC(ROCCurve):
 
     def fpr(self, threshold):
         """False positive rate ``P(neg > threshold)``, elementwise."""
-        return _exceedance(threshold, self.mean_neg, self.std_neg)
+        return _above(self.mean_neg - as_numbers("threshold", threshold), self.std_neg)
 
     def tpr(self, threshold):
         """True positive rate ``P(pos > threshold)``, elementwise."""
-        return _exceedance(threshold, self.mean_pos, self.std_pos)
+        return _above(self.mean_pos - as_numbers("threshold", threshold), self.std_pos)
 
     def threshold(self, fpr):
         """Threshold with the given false positive rate, elementwise."""
-        fpr = check_numbers("fpr", fpr, 0, 1)
-        if self.std_neg == 0:
-            # FPR is 0 from the point mass on, and 1 below it
-            return np.where(fpr == 1, -np.inf, self.mean_neg)[()]
-        # t = μ₀ − σ₀ Φ⁻¹(FPR)
-        return self.mean_neg - self.std_neg * ndtri(fpr)
+        return self.mean_neg - self._depth(fpr)
 
     def roc(self, fpr):
         """True positive rate at the given false positive rate, elementwise."""
+        gap, depth = self.mean_pos - self.mean_neg, self._depth(fpr)
+        if self.std_neg == self.std_pos == gap == 0:
+            # one point mass for both classes: the curve is the diagonal
+            return np.asarray(fpr, dtype=float)[()]
+        # ROC(u) = Φ(a + b Φ⁻¹(u)) = Φ((μ₁ − μ₀ + σ₀ Φ⁻¹(u))/σ₁)
+        return _above(gap + depth, self.std_pos)
+
+    def _depth(self, fpr):
+        """``σ₀ Φ⁻¹(FPR)``, by which the threshold lies below the negative mean."""
         fpr = check_numbers("fpr", fpr, 0, 1)
-        gap = self.mean_pos - self.mean_neg
-        if self.std_neg == self.std_pos == 0 and gap == 0:
-            return fpr[()]  # one point mass for both classes: the curve is the diagonal
         if self.std_neg == 0:
-            reached = gap + np.where(fpr == 1, np.inf, 0.0)
-        else:
-            # ROC(u) = Φ(a + b Φ⁻¹(u)) = Φ((μ₁ − μ₀ + σ₀ Φ⁻¹(u))/σ₁)
-            reached = gap + self.std_neg * ndtri(fpr)
-        if self.std_pos == 0:
-            return (reached > 0).astype(float)[()]
-        return ndtr(reached / self.std_pos)
+            # FPR is 0 from the point mass on, and 1 below it
+            return np.where(fpr == 1, np.inf, 0.0)[()]
+        return self.std_neg * ndtri(fpr)
 
     def _corners(self):
         """FPR where the curve rises: within nine deviations of the positive mean."""
@@ -179,12 +175,10 @@ class BinormalROC(ROCCurve):
         """The midpoint of the means, or both roots of a quadratic."""
         if self.std_neg == self.std_pos:
             return [(self.mean_neg + self.mean_pos) / 2]
-        if self.std_neg == 0:
-            # P(pos > t) falls in t: the lowest t with FPR 0, the point mass, is best
-            return [self.mean_neg]
-        if self.std_pos == 0:
-            # P(neg > t) falls in t: the highest t with TPR 1, below the mass, is best
-            return [np.nextafter(self.mean_pos, -np.inf)]
+        if 0 in (self.std_neg, self.std_pos):
+            # best is the lowest t with FPR 0, the point mass of the negatives, or the
+            # highest t with TPR 1, below that of the positives
+            return [self.mean_neg, np.nextafter(self.mean_pos, -np.inf)]
         # In units of the wider deviation around the mean of the narrower class:
         # A x² + 2er² x − r²(e² − 2 log r) = 0 with r < 1, A = 1 − r²
         (narrow, centre), (wide, other) = sorted(
@@ -200,9 +194,6 @@ class BinormalROC(ROCCurve):
         return [centre + wide * x for x in roots]
 
 
-def _exceedance(threshold, mean, std):
-    """``P(N(mean, std²) > threshold)``; a point mass where std is 0."""
-    above = mean - as_numbers("threshold", threshold)
-    if std == 0:
-        return (above > 0).astype(float)[()]
-    return ndtr(above / std)
+def _above(distance, std):
+    """``P(N(distance, std²) > 0)``; a point mass where std is 0."""
+    return ndtr(distance / std) if std else np.where(distance > 0, 1.0, 0.0)[()]

@@ -24,13 +24,6 @@ _AT_ONCE = 2**11  # terms times thresholds, so that the nodes stay in the cache
 _MOST_STEPS = 200  # most steps of the search for a quantile; 8 are usual
 
 
-def cumulant(s, weights, slopes):
-    """``K(s)``, elementwise; principal logarithms, because no cut is crossed."""
-    s = np.asarray(s)[..., None]
-    D = 1 - 2 * weights * s
-    return np.sum(slopes**2 * s**2 / (2 * D) - np.log(D) / 2, axis=-1)
-
-
 def upper_tail(y, weights, slopes, *, density=False):
     """``P(S > y)`` and the density at y, each of shape (len(y),).
 
@@ -42,8 +35,7 @@ def upper_tail(y, weights, slopes, *, density=False):
     blocks = 1 + len(inside) * (1 + len(weights)) // _AT_ONCE
     for at in np.array_split(inside, blocks):
         if len(at):
-            integrand = _Integrand(weights, slopes, y[at])
-            answers[:, at] = _integrals(integrand, density)
+            answers[:, at] = _integrals(_Integrand(weights, slopes, y[at]), density)
     return answers
 
 
@@ -70,7 +62,7 @@ class _Integrand:
     def exponent(self, s):
         """``K(s) − sy − log s``; one y for every row of s."""
         column = s[..., None]
-        D = 1 - 2 * self.weights * column
+        D = 1 - 2 * self.weights * column  # log D is principal: no cut is crossed
         # (b²/4λ)(s/D) of a curved term, whose −(b²/4λ)s is part of −s·distance
         half = np.where(self.curved, self.vertices, self.slopes**2 * column / 2)
         terms = np.sum(half * column / D - np.log(D) / 2, axis=-1)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
 
-from ..statistics._checks import as_numbers, check_interval, check_numbers
-from ._base import ROCCurve, YoudenPoint
+from ..statistics._checks import check_interval, check_numbers
+from ._base import ROCCurve
 from ._quadratic_form import QuadraticForm
 
 # Thresholds tried for Youden's point, in deviations: every quarter from a mean, one per
@@ -37,8 +37,7 @@ class NormalLaw:
     def from_covariance(cls, mean, covariance) -> NormalLaw:
         """From a mean and a covariance matrix."""
         # Eigenvalues of a singular covariance may round below 0
-        variances, axes = np.linalg.eigh(np.atleast_2d(covariance))
-        mean = np.atleast_1d(np.asarray(mean, dtype=float))
+        variances, axes = np.linalg.eigh(covariance)
         return cls(mean, axes, np.sqrt(np.maximum(variances, 0.0)))
 
     @classmethod
@@ -60,17 +59,14 @@ class NormalLaw:
 
 def _checked_normal(name, mean, covariance, shape=None):
     """Mean vector and covariance matrix of a class, as arrays."""
-    mean = np.atleast_1d(as_numbers(f"mean_{name}", mean))
-    covariance = np.atleast_2d(as_numbers(f"covariance_{name}", covariance))
+    names = f"mean_{name}", f"covariance_{name}"
+    mean = np.atleast_1d(check_numbers(names[0], mean, closed="neither"))
+    covariance = np.atleast_2d(check_numbers(names[1], covariance, closed="neither"))
     shape = (mean.size or 1,) if shape is None else shape
-    parts = ("mean", mean, shape), ("covariance", covariance, 2 * shape)
+    parts = zip(names, (mean, covariance), (shape, 2 * shape), strict=True)
     for part, value, wanted in parts:
         if value.shape != wanted:
-            raise ValueError(
-                f"{part}_{name} must have shape {wanted}, got {value.shape}"
-            )
-        if not np.all(np.isfinite(value)):
-            raise ValueError(f"{part}_{name} must be finite, got {value}")
+            raise ValueError(f"{part} must have shape {wanted}, got {value.shape}")
     # check the correlation matrix, because units must not matter
     deviations = np.sqrt(np.abs(np.diag(covariance)))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -250,21 +246,11 @@ class QuadraticROC(ROCCurve):
         """FPR where densities of one or two terms are not smooth, or have a mass."""
         return [self.fpr(form.vertex()) for form in (self.neg, self.pos)]
 
-    def youden(self) -> YoudenPoint:
-        """Threshold with the largest ``J = TPR − FPR``: ``log_odds`` if it is known.
-
-        Returns
-        -------
-        YoudenPoint
-            Named tuple ``(threshold, fpr, tpr, j)``.
-        """
+    def _equal_density_thresholds(self):
+        """``log_odds``, or the best of many thresholds and of those next to it."""
         if self.log_odds is not None:
             # The slope of the curve, exp(t − log_odds), is 1 where TPR − FPR is largest
-            return self._point(self.log_odds)
-        return super().youden()
-
-    def _equal_density_thresholds(self):
-        """The best of many thresholds, and the best one between its neighbours."""
+            return [self.log_odds]
         # J changes fast near a vertex, where a density may be infinite
         t = [
             [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..statistics._checks import as_numbers, check_interval, check_numbers
-from ._contour import cumulant, upper_quantile, upper_tail
+from ._contour import upper_quantile, upper_tail
 
 _LARGEST = 1e100  # largest weight, slope or offset: squares do not overflow
 
@@ -92,17 +92,15 @@ class QuadraticForm:
         Raises
         ------
         ValueError
-            If the shapes differ or a number is not finite.
+            If the shapes differ or a number exceeds 1e100 in absolute value.
         """
-        matrix, vector = as_numbers("matrix", matrix), as_numbers("vector", vector)
+        matrix = check_numbers("matrix", matrix, -_LARGEST, _LARGEST)
+        vector = check_numbers("vector", vector, -_LARGEST, _LARGEST)
         if vector.ndim != 1 or matrix.shape != 2 * vector.shape:
             raise ValueError(
                 "matrix must be square and vector as long, got shapes "
                 f"{matrix.shape} and {vector.shape}"
             )
-        for name, value in (("matrix", matrix), ("vector", vector)):
-            if not np.all(np.isfinite(value)):
-                raise ValueError(f"{name} must be finite, got {value}")
         # With A = V diag(λ) Vᵀ and y = Vᵀz ~ N(0, I):
         # zᵀAz + bᵀz = Σ [λ_j y_j² + (Vᵀb)_j y_j]
         weights, axes = np.linalg.eigh(matrix)
@@ -139,15 +137,20 @@ class QuadraticForm:
     def cumulant(self, s):
         """``K(s) = log E exp(sS)``, elementwise; real or complex s."""
         s = np.asarray(s)
-        return (self.offset * s + cumulant(s, self.weights, self.slopes))[()]
+        D = 1 - 2 * self.weights * s[..., None]
+        terms = (self.slopes * s[..., None]) ** 2 / D - np.log(D)
+        return (self.offset * s + terms.sum(axis=-1) / 2)[()]
 
     def sf(self, x):
         """``P(S > x)``, elementwise."""
-        return self._probability(x, upper=True)
+        tail, _, right = self._nearer_tail(x)
+        # the other tail is 1 − this one, without cancellation: this one is not near 1
+        return np.where(right, tail, 1 - tail)[()]
 
     def cdf(self, x):
         """``P(S ≤ x)``, elementwise."""
-        return self._probability(x, upper=False)
+        tail, _, right = self._nearer_tail(x)
+        return np.where(right, 1 - tail, tail)[()]
 
     def pdf(self, x):
         """Density, elementwise.
@@ -156,49 +159,40 @@ class QuadraticForm:
         for two squared terms of opposite signs. For two terms of the same sign it has a
         finite step there, and is 0 at the vertex itself.
         """
-        x = as_numbers("x", x)
-        if self.std() == 0:
-            density = np.where(x == self.offset, np.inf, 0.0)
-            return np.where(np.isnan(x), np.nan, density)[()]
-        signs = np.sign(self.weights)
+        x, signs = as_numbers("x", x), np.sign(self.weights)
         few = len(signs) <= 2 and np.all(signs != 0) and abs(signs.sum()) <= 1
         infinite = few & (np.abs(x - self.vertex()) <= 1e-15 * self.std())
         _, density, _ = self._nearer_tail(np.where(infinite, np.nan, x), density=True)
-        # f_S(x) = f_{S/std}(x/std)/std
-        return np.where(infinite, np.inf, density / self.std())[()]
+        return np.where(infinite, np.inf, density)[()]
 
-    def _probability(self, x, *, upper):
-        x = as_numbers("x", x)
-        if self.std() == 0:
-            tail, right = np.where(np.isnan(x), np.nan, self.offset > x), True
-        else:
-            tail, _, right = self._nearer_tail(x)
-        # the other tail is 1 − this one, without cancellation: this one is not near 1
-        return np.where(right == upper, tail, 1 - tail)[()]
+    def _standardised(self):
+        """Standard deviation, and weights and slopes in units of it."""
+        unit = self.std() or 1.0  # a point mass has no terms
+        return unit, self.weights / unit, self.slopes / unit
 
     def _nearer_tail(self, x, *, density=False):
-        """Tail on the side of x away from the mean, standardised density, the side."""
-        std = self.std()
-        weights, slopes = self.weights / std, self.slopes / std
-        y = ((x - self.offset) / std).ravel()
+        """Tail on the side of x away from the mean, density, whether that is right."""
+        x, (unit, weights, slopes) = as_numbers("x", x), self._standardised()
+        y = ((x - self.offset) / unit).ravel()
         right = y >= weights.sum()
         answers = np.empty((2, len(y)))
         # P(S < x) = P(−S > −x)
         for sign, side in ((1.0, right), (-1.0, ~right)):
             terms = sign * weights, sign * slopes
             answers[:, side] = upper_tail(sign * y[side], *terms, density=density)
-        return *answers.reshape(2, *x.shape), right.reshape(x.shape)
+        tail, height = answers.reshape(2, *x.shape)
+        # f_S(x) = f_{S/unit}(x/unit)/unit
+        return tail, height / unit, right.reshape(x.shape)
 
     def isf(self, q):
         """Upper quantile: the x with ``P(S > x) = q``, elementwise."""
-        q = check_numbers("q", q, 0, 1)
-        std = self.std()
-        if std == 0:
+        q, (unit, *terms) = check_numbers("q", q, 0, 1), self._standardised()
+        if self.std() == 0:
             return np.where(q == 1, -np.inf, self.offset)[()]
         y, flat = np.empty(q.size), q.ravel()
         right = flat <= self.sf(self.mean())
         # P(S > x) = q on the right of the mean, P(−S > −x) = 1 − q on the left
         for sign, side, level in ((1.0, right, flat), (-1.0, ~right, 1 - flat)):
-            terms = sign * self.weights / std, sign * self.slopes / std
-            y[side] = sign * upper_quantile(level[side], *terms)
-        return (self.offset + std * y.reshape(q.shape))[()]
+            mirrored = (sign * part for part in terms)
+            y[side] = sign * upper_quantile(level[side], *mirrored)
+        return (self.offset + unit * y.reshape(q.shape))[()]

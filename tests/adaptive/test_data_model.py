@@ -148,14 +148,15 @@ class Component:
     shape: np.ndarray
 
 
+@pytest.mark.parametrize("power", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize(("n_neg", "n_pos", "P"), SHAPES)
-def test_shares_of_the_signals_are_their_evidence(n_neg, n_pos, P):
+def test_shares_of_the_signals_are_their_evidence(n_neg, n_pos, P, power):
     """Marginal normal densities of d for dense signals, of ω for few strong ones."""
-    model = learnt(*made(n_neg, n_pos, P, signal=0.8))
+    model = learnt(*made(n_neg, n_pos, P, signal=0.8), attainable_power=power)
     scatter, (_, d) = model.learnt.scatter, full(model)
     signals = model.learnt.models[0]
     covariance = signals.covariance
-    probits = attainable_probits(1.0)
+    probits = attainable_probits(power)
     N = square(scatter, covariance.noise, model)
     null = stats.multivariate_normal(np.zeros(P), N).logpdf(d)
     dense = []
@@ -383,7 +384,7 @@ def test_constant_features_are_left_out():
 @pytest.mark.parametrize(
     ("keyword", "value", "sentence"),
     [
-        ("attainable_power", 0, "attainable_power must be > 0 and finite, got 0"),
+        ("attainable_power", 0, "attainable_power must be finite and > 0, got 0"),
         ("standardize", 1, "standardize must be True or False, got 1"),
         ("leave_pair_out", "no", "leave_pair_out must be True or False, got 'no'"),
         ("refits", 1, "refits must be None, 0 or an integer >= 2, got 1"),

@@ -1,5 +1,7 @@
 """The pictures: what they draw, against the numbers they stand for."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -279,12 +281,9 @@ def test_curves_in_a_tuple_and_none():
 
 def test_errors_of_folds(folds):
     cv_results, X, y = folds
-    for given, text in [
-        ({}, "cv_results must hold 'estimator', .* return_estimator=True"),
-        ({"estimator": []}, "cv_results must hold 'indices', .* return_indices=True"),
-        (1, "cv_results must be the dictionary of cross_validate, got 1"),
-    ]:
-        with pytest.raises(ValueError, match=text):
+    rule = "cv_results must be .* with return_estimator=True and return_indices=True"
+    for given, got in [({}, "[]"), ({"estimator": []}, "['estimator']"), (1, "1")]:
+        with pytest.raises(ValueError, match=f"{rule}, got {re.escape(got)}"):
             BinormalROCDisplay.from_cv_results(given, X, y)
     with pytest.raises(ValueError, match="X must have the 100 rows of y, got 99 rows"):
         BinormalROCDisplay.from_cv_results(cv_results, X[1:], y)

@@ -251,6 +251,11 @@ def test_point_masses(curve):
         assert roc.youden().j == pytest.approx(expected.youden().j, abs=1e-12)
 
 
+def test_no_threshold_beats_guessing():
+    roc = QuadraticROC.between_normals(0, 1, 0, 1, log_odds=0.3)
+    assert roc.youden() == BinormalROC(0, 1, 0, 1).youden() == (np.inf, 0, 0, 0)
+
+
 def test_the_display_takes_it():
     pytest.importorskip("matplotlib").use("Agg")
     roc = QuadraticROC.between_normals(*CLASSES[1])
@@ -289,10 +294,10 @@ I2 = np.eye(2)
         ),
         (([0, 0], I2, [1, 1], np.ones((2, 2))), "pos must be symm.* got a corr"),
         (([0, 0], [[1, 2], [2, 1]], [1, 1], I2), "smallest eigenvalue -1 "),
-        (([0, np.nan], I2, [1, 1], I2), r"mean_neg must be finite, got \[ 0. nan\]"),
+        (([0, np.nan], I2, [1, 1], I2), "mean_neg must be a finite number, got nan"),
         (
             ([0, 0], I2, [1, 1], [[np.inf, 0], [0, 1]]),
-            "covariance_pos must be finite, got",
+            "covariance_pos must be a finite number, got inf",
         ),
         (([0, 0], [[1, 0.5], [0, 1]], [1, 1], I2), "asymmetry 0.5"),
         (([0, 0], I2, [1, 1], np.eye(3)), r"pos must have shape \(2, 2\), got \(3"),
