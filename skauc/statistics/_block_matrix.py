@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ._block import Block, check_columns
+from ._checks import check_weights
 from ._row_blocks import RowBlocks, joined_weights
 
 LARGEST_ARRAY = 2**27  # entries of rows that are loaded into memory: 1 GiB
@@ -207,9 +208,7 @@ def _outline(block):
     if X.ndim != 2 or X.shape[1] == 0:
         raise ValueError(f"X must be a matrix with columns, got shape {X.shape}")
     if weight is not None:
-        weight = np.asarray(weight, dtype=float)
-        if not np.all((weight >= 0) & (weight < np.inf)):
-            raise ValueError("sample_weight must be finite and >= 0")
+        weight = check_weights(weight, len(block))
         X = X[weight > 0]  # rows of weight 0 are not checked
     values = X.data if sparse.issparse(X) else X
     if not np.isfinite(np.sum(values)) and not np.isfinite(values).all():

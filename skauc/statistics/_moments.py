@@ -11,12 +11,11 @@ import numpy as np
 from scipy import sparse
 
 from ._block_matrix import BlockMatrix
-from ._checks import as_numbers, check_flag
+from ._checks import as_numbers, check_flag, check_weights
 from ._collections import refuse_collection
 from ._numerics import RANGE, TINY, block_rows, parts_of
 from ._row_blocks import row_blocks
 
-_CAST_NUMBERS = 2**15  # entries cast to float64 at once: they stay in the cache
 _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
 _FIRST = 100  # rows from which an origin is chosen
 _FAR = 0.9  # share of the mean in the squares around the origin, at most
@@ -96,7 +95,7 @@ class Moments:
         array([0.667, 0.667, 0.667])
         """
         X = _as_samples(X)
-        weight = _as_weight(sample_weight, X.shape[0])
+        weight = _weight(sample_weight, X.shape[0])
         featurewise = check_flag("featurewise", featurewise)
         everything = np.ones(X.shape[0], dtype=bool)
         return group_moments(X, (everything,), weight, featurewise=featurewise)[0]
@@ -229,7 +228,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
             f"positive must be a boolean mask of shape ({X.shape[0]},), got dtype "
             f"{positive.dtype} and shape {positive.shape}"
         )
-    weight = _as_weight(sample_weight, X.shape[0])
+    weight = _weight(sample_weight, X.shape[0])
     groups = (~positive, positive)
     neg, pos = group_moments(X, groups, weight, featurewise=featurewise)
     return neg, pos
@@ -279,27 +278,6 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
     return moments
 
 
-def project_samples(X, w) -> np.ndarray:
-    """Scores ``X @ w`` in float64, without a float64 copy of X.
-
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or BlockMatrix of shape (n, P)
-    w : ndarray of shape (P,) or (P, k)
-
-    Returns
-    -------
-    ndarray of shape (n,) or (n, k)
-    """
-    if not isinstance(X, np.ndarray) or X.dtype == np.float64:
-        return np.asarray(X @ w, dtype=float)
-    scores = np.empty((X.shape[0], *w.shape[1:]))
-    for part in parts_of(len(X), max(_CAST_NUMBERS // X.shape[1], 1)):
-        # casting small blocks is faster than writing and reading a whole copy
-        scores[part] = X[part].astype(float) @ w
-    return scores
-
-
 def _as_samples(X):
     """Convert samples to a real array of one or two dimensions, or a CSR matrix."""
     refuse_collection("X", X)
@@ -312,22 +290,9 @@ def _as_samples(X):
     return X
 
 
-def _as_weight(sample_weight, n):
-    """Convert weights to floats, finite and >= 0."""
-    if sample_weight is None:
-        return None
-    weight = as_numbers("sample_weight", sample_weight)
-    if weight.shape != (n,):
-        raise ValueError(
-            f"sample_weight must have shape ({n},), got shape {weight.shape}"
-        )
-    bad = ~(weight >= 0) | np.isinf(weight)
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"sample_weight must be finite and >= 0, got {weight[row]} in row {row}"
-        )
-    return weight
+def _weight(sample_weight, n):
+    """Checked weights, or None."""
+    return None if sample_weight is None else check_weights(sample_weight, n)
 
 
 def _check_range(moments):
