@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Integral
 
-import numpy as np
+from ..statistics._checks import as_verbosity, check_flag, check_interval
 
 
 @dataclass(frozen=True)
@@ -80,18 +80,13 @@ class AdaptivePrior:
     verbose: int = field(default=0, kw_only=True)
 
     def __post_init__(self):
-        power = self.attainable_power
-        if not isinstance(power, Real) or not 0 < power < np.inf:
-            raise ValueError(f"attainable_power must be > 0 and finite, got {power!r}")
+        check_interval("attainable_power", self.attainable_power, 0, closed="neither")
         for name in ("standardize", "leave_pair_out"):
-            value = getattr(self, name)
-            if not isinstance(value, bool | np.bool_):
-                raise ValueError(f"{name} must be True or False, got {value!r}")
+            check_flag(name, getattr(self, name))
+        as_verbosity(self.verbose)
         refits = self.refits
         whole = isinstance(refits, Integral) and not isinstance(refits, bool)
         if refits is not None and not (whole and (refits == 0 or refits >= 2)):
             raise ValueError(
                 f"refits must be None, 0 or an integer >= 2, got {refits!r}"
             )
-        if not isinstance(self.verbose, Integral | np.bool_) or self.verbose < 0:
-            raise ValueError(f"verbose must be an integer >= 0, got {self.verbose!r}")

@@ -145,12 +145,14 @@ def on_block(function, block, *given):
 
 
 def add_all(results):
-    """Sum of results: numbers, arrays, moments, or tuples of these."""
-    return reduce(_add, results)
+    """Sum of results: numbers, arrays, moments, or tuples; None is left out."""
+    return reduce(_add, results, None)
 
 
 def _add(a, b):
     """Sum of two results."""
+    if a is None or b is None:
+        return b if a is None else a
     if isinstance(a, tuple):
         return tuple(_add(x, y) for x, y in zip(a, b, strict=True))
     return a + b

@@ -383,12 +383,12 @@ def test_constant_features_are_left_out():
 @pytest.mark.parametrize(
     ("keyword", "value", "sentence"),
     [
-        ("attainable_power", 0, "attainable_power must be > 0 and finite, got 0"),
+        ("attainable_power", 0, "attainable_power must be finite and > 0, got 0"),
         ("standardize", 1, "standardize must be True or False, got 1"),
         ("leave_pair_out", "no", "leave_pair_out must be True or False, got 'no'"),
         ("refits", 1, "refits must be None, 0 or an integer >= 2, got 1"),
         ("refits", True, "refits must be None, 0 or an integer >= 2, got True"),
-        ("verbose", -1, "verbose must be an integer >= 0, got -1"),
+        ("verbose", -1, "verbose must be a whole number >= 0, got -1"),
     ],
 )
 def test_parameters_are_checked(keyword, value, sentence):
