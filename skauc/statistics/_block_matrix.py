@@ -182,8 +182,10 @@ class BlockMatrix:
         return each
 
 
-def rows_behind(X, names, steps):
-    """Float64 rows of a block behind the steps, dense or CSR."""
+def _on_rows(block, given, function, names, steps, *shared):
+    """Apply the function to selected rows of a block, float64 and behind the steps."""
+    kept, y, weight = given
+    X = block.X if kept is None else block.X[kept]
     # a step that was fitted to a frame selects and checks columns by name
     if names is not None and steps and hasattr(steps[0], "feature_names_in_"):
         import pandas as pd
@@ -192,13 +194,7 @@ def rows_behind(X, names, steps):
     for step in steps:
         X = step.transform(X)
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
-    return X.astype(float, copy=False)
-
-
-def _on_rows(block, given, function, names, steps, *shared):
-    """Apply the function to the selected rows of a block, behind the steps."""
-    kept, y, weight = given
-    X = rows_behind(block.X if kept is None else block.X[kept], names, steps)
+    X = X.astype(float, copy=False)
     return function(Block(block.number, X, y, weight), *shared)
 
 

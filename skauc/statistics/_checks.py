@@ -188,11 +188,9 @@ def _rule_in_words(low, high, closed):
     left, right = closed in ("both", "left"), closed in ("both", "right")
     if np.isfinite(low) and np.isfinite(high):
         return f"lie in {'[' if left else '('}{low:g}, {high:g}{']' if right else ')'}"
-    finite = "" if left and right else "finite"
-    if np.isfinite(low):
-        finite = "" if right else "finite and "
-        return f"be {finite}{'>=' if left else '>'} {low:g}"
-    if np.isfinite(high):
-        finite = "" if left else "finite and "
-        return f"be {finite}{'<=' if right else '<'} {high:g}"
-    return f"be a {finite} number".replace("  ", " ")
+    is_finite = (np.isinf(low) and not left) or (np.isinf(high) and not right)
+    rules = [f"{'>=' if left else '>'} {low:g}"] if np.isfinite(low) else []
+    rules += [f"{'<=' if right else '<'} {high:g}"] if np.isfinite(high) else []
+    if not rules:
+        return "be a finite number" if is_finite else "be a number"
+    return f"be {'finite and ' if is_finite else ''}{rules[0]}"

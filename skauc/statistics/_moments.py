@@ -273,8 +273,8 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
             moments = [_sparse(X, group, weight, featurewise) for group in groups]
         else:
             moments = _dense(X, groups, weight, featurewise)
-    for part in moments:
-        _check_range(part)
+        for part in moments:
+            _check_range(part)
     return moments
 
 
@@ -297,13 +297,9 @@ def _weight(sample_weight, n):
 
 def _check_range(moments):
     """Raise unless each feature's root mean square is 0 or within the range."""
-    if moments.n == 0:
-        return
-    W = moments.scatter
-    square = (np.diag(W) if np.ndim(W) == 2 else W) / moments.n
-    with np.errstate(over="ignore"):
-        size = np.atleast_1d(np.sqrt(square + moments.mean**2))
-    low, high = RANGE
+    W, (low, high) = moments.scatter, RANGE
+    square = (np.diag(W) if W.ndim == 2 else W) / max(moments.n, TINY)  # 0 without rows
+    size = np.sqrt(square + moments.mean**2)
     # this form of the condition also refuses NaN
     bad = ~((size <= high) & ((size >= low) | (size == 0) & (moments.mean == 0)))
     if bad.any():

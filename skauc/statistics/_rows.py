@@ -94,13 +94,10 @@ class Rows:
         """Rows in float64, without rows of weight 0."""
         X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
         X = X.astype(float, copy=False)
-        if weight is None:
-            return cls(X, positive, np.ones(len(positive)))
-        weight = np.asarray(weight, dtype=float)
-        counted = weight > 0
-        if counted.all():
-            return cls(X, positive, weight)
-        return cls(X[counted], positive[counted], weight[counted])
+        weight = np.ones(len(positive)) if weight is None else weight
+        rows = cls(X, positive, np.asarray(weight, dtype=float))
+        counted = rows.weight > 0
+        return rows if counted.all() else rows[counted]
 
     @property
     def shape(self) -> tuple[int, int]:

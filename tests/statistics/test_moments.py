@@ -384,7 +384,7 @@ def test_features_that_vary_in_neither_class(rng):
             assert np.ravel(part.scatter)[0] < 1e-28
 
 
-@pytest.mark.parametrize("n_first", [1, 30, 3000])
+@pytest.mark.parametrize("n_first", [1, 30, 200, 3000])
 def test_a_drift_of_the_mean_costs_few_digits(rng, n_first):
     """The first rows lie far from all others."""
     near = np.round(rng.normal(size=(6000, 3)), 6)
