@@ -126,7 +126,10 @@ class BlockMatrix:
         ValueError
             If they are more than 1 GiB of numbers.
         """
-        rows = np.arange(len(self))[rows]
+        if isinstance(rows, slice):
+            rows = np.arange(*rows.indices(len(self)))
+        else:
+            rows = np.arange(len(self))[rows]
         if rows.size * self.n_features > LARGEST_ARRAY:
             raise ValueError(
                 "X must hold at most 1 GiB where all its rows are needed in memory, "
@@ -168,7 +171,8 @@ class BlockMatrix:
     def _each(self, *columns):
         """Mask of the rows of each block (None: all), and its slices of the columns."""
         ends = np.cumsum([0, *self.lengths.values()])
-        starts = np.concatenate([[0], np.cumsum(self.kept)])[ends]
+        counts = np.add.reduceat(self.kept, ends[:-1], dtype=int)
+        starts = np.cumsum([0, *counts])
         each = {}
         for number, block, own in zip(
             self.lengths, pairwise(ends), pairwise(starts), strict=True
