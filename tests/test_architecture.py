@@ -13,16 +13,16 @@ PACKAGE = ROOT / "skauc"
 # Ceilings: code lines without docstrings, comments and blank lines. They only go down.
 BUDGET = {
     "skauc": 600,
-    "statistics": 1241,
+    "statistics": 1151,
     "posterior": 723,
     "roc": 514,
     "leave_pair_out": 631,
-    "adaptive": 715,
+    "adaptive": 710,
     "intervals": 2416,
     "estimators": 2152,
     "model_selection": 3345,
     "displays": 557,
-    "distributed": 164,
+    "distributed": 142,
 }
 FILE_LINES, FUNCTION_LINES = 480, 50  # all lines of a file, code lines of a function
 FILES, FILES_IN_FOLDER = 130, 25
