@@ -344,9 +344,8 @@ class _Sums:
         """Add a block of rows, which is overwritten."""
         if self.origin is None:
             # deviations of constant features from the first row are exactly 0
-            first = X[:_FIRST] - X[0]
-            mean = X[0] + first.mean(axis=0)
-            is_near = np.all(mean**2 <= first.var(axis=0))
+            mean = X[0] + (X[:_FIRST] - X[0]).mean(axis=0)
+            is_near = np.all(mean**2 <= ((X[:_FIRST] - mean) ** 2).mean(axis=0))
             self.origin = np.zeros_like(mean) if is_near else mean
         if self.origin.any():
             X -= self.origin
