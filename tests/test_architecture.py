@@ -13,7 +13,7 @@ PACKAGE = ROOT / "skauc"
 # Ceilings: code lines without docstrings, comments and blank lines. They only go down.
 BUDGET = {
     "skauc": 401,
-    "statistics": 1249,
+    "statistics": 1150,
     "posterior": 704,
     "roc": 485,
     "leave_pair_out": 650,
@@ -22,7 +22,7 @@ BUDGET = {
     "estimators": 2043,
     "model_selection": 3355,
     "displays": 523,
-    "distributed": 164,
+    "distributed": 142,
 }
 FILE_LINES, FUNCTION_LINES = 480, 50  # all lines of a file, code lines of a function
 FILES, FILES_IN_FOLDER = 130, 25

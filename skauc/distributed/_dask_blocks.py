@@ -33,12 +33,12 @@ class DaskBlocks(RowBlocks):
     def __init__(self, parts, n_features, names=None, called=("X", "y")):
         super().__init__(parts)
         self.parts, self.n_features = parts, n_features
-        self._feature_names, self.called = names, called
+        self.feature_names, self.called = names, called
 
     def map(self, function, *shared, each=None):
         """As :meth:`RowBlocks.map`, for all blocks at once on Dask's workers."""
         results = _compute(*self._delayed(function, shared, each))
-        return self._not_empty([result for result in results if result is not None])
+        return self._not_empty([r for r in results if r is not None] or None)
 
     def total(self, function, *shared, each=None):
         """As :meth:`RowBlocks.total`; tasks sum 16 results each, in a tree."""
@@ -96,8 +96,7 @@ def _tree(results):
 
 def _merge(*results):
     """Sum of the results of blocks with rows; None if there are none."""
-    found = [result for result in results if result is not None]
-    return add_all(found) if found else None
+    return add_all(results)
 
 
 def open_collections(
@@ -120,27 +119,25 @@ def open_collections(
     columns = list(X) if isinstance(X, tuple) else [X]
     names = [called[0], *["a later score"] * (len(columns) - 1)]
     names += [called[1], "sample_weight"]
-    given = [*columns, y, sample_weight]
-    if not any(map(is_collection, given)):
+    given = list(zip(names, [*columns, y, sample_weight], strict=True))
+    collections = [(name, value) for name, value in given if is_collection(value)]
+    if not collections:
         return None
-    given[0] = _as_collection(given, names)
-    for name, value in zip(names, given, strict=True):
-        if is_collection(value) and not hasattr(type(value), "ndim"):
+    for name, value in collections:
+        if not hasattr(type(value), "ndim"):
             raise ValueError(
                 f"{name} must be a Dask array or data frame, got "
                 f"{type(value).__name__}, whose rows are not known"
             )
-    first = given[0] = _whole_rows(given[0], called[0])
-    lengths = first.chunks[0] if hasattr(first, "chunks") else None
-    given[1:] = [
-        _cut_like(name, value, lengths, called[0])
-        for name, value in zip(names[1:], given[1:], strict=True)
-    ]
-    blocks = _blocks_of(given, names)
+    source, rows = collections[0]
+    width, features = _outline(called[0], columns[0], source)
+    lengths = rows.chunks[0] if hasattr(rows, "chunks") else None
+    blocks = _blocks_of(
+        [(name, _cut_like(name, value, lengths, source)) for name, value in given],
+        _remedy(lengths),
+    )
     if len(columns) == 1:
-        features = list(first.columns) if hasattr(first, "columns") else None
-        features = features if first.ndim == 2 else None
-        return DaskBlocks([*zip(*blocks, strict=True)], _width(first), features, called)
+        return DaskBlocks([*zip(*blocks, strict=True)], width, features, called)
     import dask
 
     stack = dask.delayed(_side_by_side, pure=False)
@@ -150,39 +147,18 @@ def open_collections(
     return DaskBlocks([*parts], (len(columns),), None, called)
 
 
-def _as_collection(given, names):
-    """The first column as a collection; an array gets the chunks of another column."""
-    first = given[0]
-    if is_collection(first):
-        return first
-    name, other = next(
-        pair for pair in zip(names, given, strict=True) if is_collection(pair[1])
-    )
-    lengths = getattr(other, "chunks", [(np.nan,)])[0]
-    if np.ndim(first) != 1 or np.isnan(lengths).any():
+def _outline(name, X, source):
+    """``X.shape[1:]`` and the columns of a frame; None for what Dask does not know."""
+    if not is_collection(X) and np.ndim(X) != 1:
         raise ValueError(
-            f"{names[0]} must be a Dask collection as {name} is, got "
-            f"{type(first).__name__}"
+            f"{name} must be a Dask collection as {source} is, got {type(X).__name__}"
         )
-    import dask.array as da
-
-    _check_length(names[0], first, sum(lengths), name)
-    return da.from_array(np.asarray(first), chunks=(lengths,))
-
-
-def _whole_rows(X, name):
-    """Rechunk so that each chunk has all features, which products need."""
-    if X.ndim not in (1, 2):
+    if np.ndim(X) not in (1, 2):
         raise ValueError(f"{name} must have one or two dimensions, got shape {X.shape}")
-    split = len(getattr(X, "chunks", ())) == 2 and len(X.chunks[1]) > 1
-    return X.rechunk({1: -1}) if split else X
-
-
-def _width(X):
-    """``X.shape[1:]``; None if Dask does not know it."""
-    if not hasattr(X, "chunks"):
-        return () if X.ndim == 1 else (len(X.columns),)
-    return None if np.isnan(X.shape[1:]).any() else X.shape[1:]
+    if np.ndim(X) == 2 and hasattr(X, "columns"):
+        return (len(X.columns),), list(X.columns)
+    width = np.shape(X)[1:]
+    return None if np.isnan(width).any() else width, None
 
 
 def _cut_like(name, column, lengths, rows):
@@ -193,7 +169,8 @@ def _cut_like(name, column, lengths, rows):
     if is_collection(column):
         if not hasattr(column, "chunks"):
             return column
-        column = column.rechunk({axis: -1 for axis in range(1, column.ndim)})
+        if column.ndim == 2 and len(column.chunks[1]) > 1:
+            column = column.rechunk({1: -1})  # products need all features
         if known and not np.isnan(column.chunks[0]).any():
             _check_length(name, column, sum(lengths), rows)
             column = column.rechunk({0: lengths})
@@ -222,24 +199,18 @@ def _remedy(lengths):
     return "to_dask_array(lengths=True)" if lengths is None else "compute_chunk_sizes()"
 
 
-def _blocks_of(given, names):
-    """Delayed blocks of each column; None for columns that were not given."""
-    rows = _delayed(given[0])
-    blocks = [rows]
-    for name, column in zip(names[1:], given[1:], strict=True):
-        if column is None:
-            column = [None] * len(rows)
-        elif is_collection(column):
-            column = _delayed(column)
-        if len(column) != len(rows):
-            lengths = given[0].chunks[0] if hasattr(given[0], "chunks") else None
+def _blocks_of(given, remedy):
+    """Blocks of each column, an equal number; None for columns that were not given."""
+    blocks = [_delayed(value) if is_collection(value) else value for _, value in given]
+    n_blocks = len(blocks[0])
+    for (name, _), column in zip(given, blocks, strict=True):
+        if column is not None and len(column) != n_blocks:
             raise ValueError(
-                f"{name} must have as many chunks as {names[0]} if their sizes are "
-                f"unknown, got {len(column)} and {len(rows)}; {_remedy(lengths)} of "
-                "both computes them"
+                f"{name} must have as many chunks as {given[0][0]} if their sizes are "
+                f"unknown, got {len(column)} and {n_blocks}; {remedy} of both computes "
+                "them"
             )
-        blocks.append(column)
-    return blocks
+    return [[None] * n_blocks if column is None else column for column in blocks]
 
 
 def _delayed(collection):

@@ -12,7 +12,7 @@ from .._validation import check_interval, check_option, short
 from ..roc._binormal import BinormalROC
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._collections import refuse_collection
-from ..statistics._moments import group_moments, project_samples
+from ..statistics._moments import group_moments
 from ..statistics._row_blocks import row_blocks
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check
@@ -142,7 +142,7 @@ covariance_estimator
         with unchanged_by_errors(self), self._named_errors():
             super().fit(X, y)
             check.class_count(self.classes_)
-        scores = project_samples(np.asarray(X), self.coef_.T.astype(float))
+        scores = np.asarray(X) @ self.coef_.T.astype(float)
         groups = [labels == label for label in self.classes_]
         self._fit_curves(group_moments(scores, groups), len(labels))
         return self

@@ -13,9 +13,9 @@ array the rows of a class are read in blocks, with one symmetric product per blo
 
     W = Σ w (x − o)(x − o)ᵀ − n (x̄ − o)(x̄ − o)ᵀ.
 
-The origin o is 0 until a block lies so far away that the second term would be more than
-half of the first one for some feature; then it moves to the mean of that block, and the
-sums around the former origin are merged as above. No digit cancels therefore. The
+The origin o is 0, or the mean of the first rows if that is more than a deviation away
+from 0 for some feature. If the second term is more than nine tenths of the first one at
+the end, the sums are computed again around the mean. At most one digit cancels. The
 products of a sparse matrix are summed around 0, unless more than four digits cancel;
 the diagonal is ``Σ_stored w (x − x̄)² + (Σ_absent w) x̄²``, which has no subtraction.
 

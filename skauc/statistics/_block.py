@@ -57,7 +57,7 @@ def as_block(
         the chunk is named.
     """
     try:
-        _check_columns(called[0], X, names)
+        check_columns(called[0], columns_of(X), names, "the other chunks")
         X = _features(called[0], X, n_features)
         y = _column(called[1], y, X.shape[0])
         weight = _column("sample_weight", weight, X.shape[0])
@@ -124,16 +124,16 @@ def columns_of(X):
     return list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else None
 
 
-def _check_columns(name, X, names):
-    """Raise if a frame has other columns than the previous blocks."""
-    own = columns_of(X)
-    # a different number of columns is reported by the check of the width
-    if names is not None and own not in (None, names) and len(own) == len(names):
-        odd = next(k for k, (a, b) in enumerate(zip(own, names, strict=True)) if a != b)
-        raise ValueError(
-            f"{name} must have the columns of the other chunks in their order, got "
-            f"{own[odd]!r} in place of {names[odd]!r}"
-        )
+def check_columns(name, columns, expected, source):
+    """Raise if columns are not those of the source; None for columns without names."""
+    if columns is None or expected is None or len(columns) != len(expected):
+        return  # the check of the width reports another number of columns
+    for own, other in zip(columns, expected, strict=True):
+        if own != other:
+            raise ValueError(
+                f"{name} must have the columns of {source} in their order, got {own!r} "
+                f"in place of {other!r}"
+            )
 
 
 def on_block(function, block, *given):
@@ -145,12 +145,14 @@ def on_block(function, block, *given):
 
 
 def add_all(results):
-    """Sum of results: numbers, arrays, moments, or tuples of these."""
-    return reduce(_add, results)
+    """Sum of results: numbers, arrays, moments, or tuples; None is left out."""
+    return reduce(_add, results, None)
 
 
 def _add(a, b):
     """Sum of two results."""
+    if a is None or b is None:
+        return b if a is None else a
     if isinstance(a, tuple):
         return tuple(_add(x, y) for x, y in zip(a, b, strict=True))
     return a + b

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ._block import Block
+from ._block import Block, check_columns
+from ._checks import check_weights
 from ._row_blocks import RowBlocks, joined_weights
 
 LARGEST_ARRAY = 2**27  # entries of rows that are loaded into memory: 1 GiB
@@ -30,20 +32,19 @@ class BlockMatrix:
     lengths : dict of int to int
         Rows of each block by its number, in order; empty blocks are left out.
     n_features : int
+    kept : ndarray of bool of shape (sum of the lengths,)
+        The rows that are rows of the matrix.
     steps : tuple of transformers, default=()
         Their ``transform`` is applied to each block, one after the other.
-    kept : ndarray of bool of shape (sum of the lengths,), default=None
-        The rows that are rows of the matrix; None for all.
     """
 
     blocks: RowBlocks
     lengths: dict[int, int]
     n_features: int
+    kept: np.ndarray
     steps: tuple = ()
-    kept: np.ndarray | None = None
 
     __array_ufunc__ = None  # so that NumPy leaves ``g @ X`` to __rmatmul__
-    ndim, dtype = 2, np.dtype(float)
 
     @classmethod
     def of(cls, blocks) -> tuple[BlockMatrix, Any, Any]:
@@ -69,7 +70,8 @@ class BlockMatrix:
         """
         outlines = blocks.map(_outline)
         lengths = {number: n for number, (n, _), *_ in outlines}
-        matrix = cls(blocks, lengths, outlines[0][1][1])
+        kept = np.ones(sum(lengths.values()), dtype=bool)
+        matrix = cls(blocks, lengths, outlines[0][1][1], kept)
         y = _joined_labels(blocks.called[1], outlines)
         weights = [weight for *_, weight in outlines]
         return matrix, y, joined_weights(weights, lengths.values())
@@ -77,7 +79,7 @@ class BlockMatrix:
     @cached_property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of features."""
-        return int(self._starts[-1]), self.n_features
+        return int(np.count_nonzero(self.kept)), self.n_features
 
     def __len__(self):
         return self.shape[0]
@@ -133,55 +135,26 @@ class BlockMatrix:
                 "X must hold at most 1 GiB where all its rows are needed in memory, "
                 f"got {rows.size} rows of {self.n_features} features in blocks"
             )
-        return self._rows(rows)
-
-    def _rows(self, rows):
-        """Rows by number, read from their blocks in one pass."""
         if not rows.size:
             return np.empty((0, self.n_features))
-        order = np.argsort(rows, kind="stable")
-        places = rows if self.kept is None else np.flatnonzero(self.kept)[rows]
-        places = places[order]  # ascending: the rows of a block are neighbours
-        ends = np.cumsum(list(self.lengths.values()))
-        cuts = np.concatenate([[0], np.searchsorted(places, ends)])
-        each = {
-            number: (places[a:b] - (end - length), None, None)
-            for (number, length), end, a, b in zip(
-                self.lengths.items(), ends, cuts, cuts[1:], strict=False
-            )
-            if a < b
-        }
-        call = _features, self.blocks.feature_names, self.steps
-        parts = self.blocks.map(_on_rows, *call, each=each)
+        distinct, places = np.unique(rows, return_inverse=True)
+        chosen = np.zeros(len(self), dtype=bool)
+        chosen[distinct] = True
+        parts = self.where(chosen).map(_features)
         if sparse.issparse(parts[0]):
-            stacked = sparse.vstack(parts, format="csr")
-        else:
-            stacked = np.concatenate(parts)
-        return stacked[np.argsort(order)]  # in the requested order
+            return sparse.vstack(parts, format="csr")[places]
+        return np.concatenate(parts)[places]
 
     def where(self, mask) -> BlockMatrix:
         """The rows of a mask of shape (n,); they stay in their blocks."""
-        mask = np.asarray(mask, dtype=bool)
-        if self.kept is not None:
-            kept = self.kept.copy()
-            kept[kept] = mask
-            mask = kept
-        return BlockMatrix(self.blocks, self.lengths, self.n_features, self.steps, mask)
+        kept = self.kept.copy()
+        kept[kept] = mask
+        return replace(self, kept=kept)
 
     def behind(self, step) -> BlockMatrix:
         """The rows behind a fitted transformer."""
         found = replace(self, steps=(*self.steps, step))
-        n_features = found._rows(np.zeros(1, dtype=int)).shape[1]
-        return replace(found, n_features=n_features)
-
-    def astype(self, dtype, copy=False):
-        """Return the matrix itself for float64, rows in memory for any other type."""
-        return self if np.dtype(dtype) == self.dtype else self[:].astype(dtype)
-
-    def __array__(self, dtype=None, copy=None):
-        rows = self[:]
-        rows = rows.toarray() if sparse.issparse(rows) else rows
-        return rows if dtype is None else rows.astype(dtype, copy=False)
+        return replace(found, n_features=found[:1].shape[1])
 
     def check_names(self, model):
         """Raise if a model was fitted with other columns, by number or by name."""
@@ -192,43 +165,31 @@ class BlockMatrix:
                 f"X must have the {n_fitted} features that {kind} was fitted with, got "
                 f"{self.n_features}"
             )
-        fitted, own = getattr(model, "feature_names_in_", None), self.feature_names
-        if fitted is None or own is None or list(fitted) == own:
-            return
-        expected, odd = next(
-            pair for pair in zip(fitted, own, strict=True) if len({*pair}) > 1
-        )
-        raise ValueError(
-            f"X must have the columns that {kind} was fitted with in their order, got "
-            f"{odd!r} in place of {expected!r}"
-        )
-
-    @cached_property
-    def _starts(self):
-        """Number of the first row of each block, and of all rows."""
-        ends = np.cumsum([0, *self.lengths.values()])
-        if self.kept is None:
-            return ends
-        return np.concatenate([[0], np.cumsum(self.kept)])[ends]
+        fitted = getattr(model, "feature_names_in_", None)
+        check_columns("X", self.feature_names, fitted, f"the fit of {kind}")
 
     def _each(self, *columns):
-        """Selected rows of each block, and its slices of the columns."""
-        every = np.cumsum([0, *self.lengths.values()])
-        cuts = zip(
-            self.lengths, every, every[1:], self._starts, self._starts[1:], strict=False
-        )
-        return {
-            number: (
-                None if self.kept is None else self.kept[i:j],
-                *(None if column is None else column[a:b] for column in columns),
-            )
-            for number, i, j, a, b in cuts
-            if a < b
-        }
+        """Mask of the rows of each block (None: all), and its slices of the columns."""
+        ends = np.cumsum([0, *self.lengths.values()])
+        counts = np.add.reduceat(self.kept, ends[:-1], dtype=int)
+        starts = np.cumsum([0, *counts])
+        each = {}
+        for number, block, own in zip(
+            self.lengths, pairwise(ends), pairwise(starts), strict=True
+        ):
+            kept, part = self.kept[slice(*block)], slice(*own)
+            if kept.any():
+                slices = (
+                    None if column is None else column[part] for column in columns
+                )
+                each[number] = None if kept.all() else kept, *slices
+        return each
 
 
-def rows_behind(X, names, steps):
-    """Float64 rows of a block behind the steps, dense or CSR."""
+def _on_rows(block, given, function, names, steps, *shared):
+    """Apply the function to selected rows of a block, float64 and behind the steps."""
+    kept, y, weight = given
+    X = block.X if kept is None else block.X[kept]
     # a step that was fitted to a frame selects and checks columns by name
     if names is not None and steps and hasattr(steps[0], "feature_names_in_"):
         import pandas as pd
@@ -237,13 +198,7 @@ def rows_behind(X, names, steps):
     for step in steps:
         X = step.transform(X)
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
-    return X.astype(float, copy=False)
-
-
-def _on_rows(block, given, function, names, steps, *shared):
-    """Apply the function to the selected rows of a block, behind the steps."""
-    rows, y, weight = given
-    X = rows_behind(block.X if rows is None else block.X[rows], names, steps)
+    X = X.astype(float, copy=False)
     return function(Block(block.number, X, y, weight), *shared)
 
 
@@ -253,9 +208,7 @@ def _outline(block):
     if X.ndim != 2 or X.shape[1] == 0:
         raise ValueError(f"X must be a matrix with columns, got shape {X.shape}")
     if weight is not None:
-        weight = np.asarray(weight, dtype=float)
-        if not np.all((weight >= 0) & (weight < np.inf)):
-            raise ValueError("sample_weight must be finite and >= 0")
+        weight = check_weights(weight, len(block))
         X = X[weight > 0]  # rows of weight 0 are not checked
     values = X.data if sparse.issparse(X) else X
     if not np.isfinite(np.sum(values)) and not np.isfinite(values).all():
@@ -266,27 +219,20 @@ def _outline(block):
 
 def _joined_labels(name, outlines):
     """Labels of all blocks; None if there are none, an error if kinds differ."""
-    labels = [y for *_, y, _ in outlines]
-    if all(y is None for y in labels):
-        return None
-    first, kind = outlines[0][0], _kind(labels[0])
-    for (number, *_), y in zip(outlines, labels, strict=True):
-        if _kind(y) != kind:
-            raise ValueError(
-                f"{name} must hold labels of one kind, got {kind} in chunk {first} and "
-                f"{_kind(y)} in chunk {number}"
-            )
-    return np.concatenate(labels)
+    kinds = {}
+    for number, _, y, _ in outlines:
+        kinds.setdefault(_kind(y), f"in chunk {number}")
+    if len(kinds) > 1:  # np.concatenate would turn numbers into texts
+        got = " and ".join(map(" ".join, kinds.items()))
+        raise ValueError(f"{name} must hold labels of one kind, got {got}")
+    return None if "none" in kinds else np.concatenate([y for *_, y, _ in outlines])
 
 
 def _kind(y):
     """Kind of labels: texts, numbers or none."""
     if y is None:
         return "none"
-    is_text = (
-        isinstance(y.flat[0], str) if y.dtype.kind == "O" else y.dtype.kind in "UT"
-    )
-    return "texts" if is_text else "numbers"
+    return "texts" if isinstance(y.flat[0], str) else "numbers"
 
 
 def _features(block):

@@ -5,7 +5,7 @@ An error names the argument, the rule and the value that was given, in this orde
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 
@@ -139,10 +139,24 @@ def as_numbers(name: str, value) -> np.ndarray:
 
 def as_verbosity(value) -> int:
     """Convert to a whole number >= 0; True is 1."""
-    whole = isinstance(value, Integral | np.bool_)
-    if not whole or not 0 <= value < 2**31:
-        raise ValueError(f"verbose must be an integer >= 0, got {value!r:.60}")
-    return int(value)
+    is_flag = isinstance(value, bool | np.bool_)
+    return check_integer("verbose", int(value) if is_flag else value, 0)
+
+
+def check_weights(values, n) -> np.ndarray:
+    """Check the weights of n rows: finite and >= 0."""
+    weight = as_numbers("sample_weight", values)
+    if weight.shape != (n,):
+        raise ValueError(
+            f"sample_weight must have shape ({n},), got shape {weight.shape}"
+        )
+    bad = ~((weight >= 0) & (weight < np.inf))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"sample_weight must be finite and >= 0, got {weight[row]} in row {row}"
+        )
+    return weight
 
 
 def short(value, longest=80) -> str:
@@ -174,11 +188,9 @@ def _rule_in_words(low, high, closed):
     left, right = closed in ("both", "left"), closed in ("both", "right")
     if np.isfinite(low) and np.isfinite(high):
         return f"lie in {'[' if left else '('}{low:g}, {high:g}{']' if right else ')'}"
-    finite = "" if left and right else "finite"
-    if np.isfinite(low):
-        finite = "" if right else "finite and "
-        return f"be {finite}{'>=' if left else '>'} {low:g}"
-    if np.isfinite(high):
-        finite = "" if left else "finite and "
-        return f"be {finite}{'<=' if right else '<'} {high:g}"
-    return f"be a {finite} number".replace("  ", " ")
+    is_finite = (np.isinf(low) and not left) or (np.isinf(high) and not right)
+    rules = [f"{'>=' if left else '>'} {low:g}"] if np.isfinite(low) else []
+    rules += [f"{'<=' if right else '<'} {high:g}"] if np.isfinite(high) else []
+    if not rules:
+        return "be a finite number" if is_finite else "be a number"
+    return f"be {'finite and ' if is_finite else ''}{rules[0]}"

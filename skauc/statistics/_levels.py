@@ -199,11 +199,12 @@ class Levels(Value):
 
     def sums_at(self, neg, pos) -> tuple[np.ndarray, ...]:
         """Weights of the levels, shape (draws, d), from weights of the rows."""
-        return tuple(
-            weight @ sparse.csr_array((np.ones(len(at)), (np.arange(len(at)), at)),
-                                      shape=(len(at), len(self.value)))
-            for weight, at in zip((neg, pos), self.row_levels, strict=True)
-        )  # fmt: skip
+        sums = []
+        for weight, at in zip((neg, pos), self.row_levels, strict=True):
+            rows = np.ones(len(at)), at, np.arange(len(at) + 1)  # one entry per row
+            shape = len(at), len(self.value)
+            sums.append(weight @ sparse.csr_array(rows, shape))
+        return tuple(sums)
 
 
 def height(x, y, at, side="right"):
@@ -335,11 +336,10 @@ def balanced_variance(auc, n_neg, n_pos):
 
 def _mean_covariance(v, weight):
     """Covariance of the (frequency-weighted) mean of the rows' placements."""
-    weight = np.ones(v.shape[1]) if weight is None else weight
-    n = weight.sum()
-    deviation = v - (v @ weight / n)[:, None]
-    # Σ w (V_a − A_a)(V_b − A_b)/(n(n − 1))
-    return (deviation * weight) @ deviation.T / (n * (n - 1) if n > 1 else np.nan)
+    n = v.shape[1] if weight is None else weight.sum()
+    # Σ w (V_a − A_a)(V_b − A_b)/n, over n − 1
+    covariance = np.atleast_2d(np.cov(v, aweights=weight, ddof=0))
+    return covariance / (n - 1 if n > 1 else np.nan)
 
 
 def _cluster_sums(v, cluster, weight, n_clusters):

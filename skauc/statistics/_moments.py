@@ -10,16 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ._block import add_all
 from ._block_matrix import BlockMatrix
-from ._checks import as_numbers, check_flag
+from ._checks import as_numbers, check_flag, check_weights
 from ._collections import refuse_collection
 from ._numerics import RANGE, TINY, block_rows, parts_of
 from ._row_blocks import row_blocks
 
-_CAST_NUMBERS = 2**15  # entries cast to float64 at once: they stay in the cache
 _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
-_FAR = 0.5  # share of the mean in the squares around the origin, at most
+_FIRST = 100  # rows from which an origin is chosen
+_FAR = 0.9  # share of the mean in the squares around the origin, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +95,7 @@ class Moments:
         array([0.667, 0.667, 0.667])
         """
         X = _as_samples(X)
-        weight = _as_weight(sample_weight, X.shape[0])
+        weight = _weight(sample_weight, X.shape[0])
         featurewise = check_flag("featurewise", featurewise)
         everything = np.ones(X.shape[0], dtype=bool)
         return group_moments(X, (everything,), weight, featurewise=featurewise)[0]
@@ -113,9 +112,9 @@ class Moments:
         if 0 in (self.n, other.n):
             return self if other.n == 0 else other
         shift = other.mean - self.mean
-        between = shift**2 if np.ndim(self.scatter) < 2 else np.outer(shift, shift)
+        between = _products(shift, self.scatter) * (self.n * (other.n / n))
         # W_a + W_b + shift shiftᵀ n_a n_b/n
-        scatter = self.scatter + other.scatter + between * (self.n * (other.n / n))
+        scatter = self.scatter + other.scatter + between
         return Moments(n, self.mean + shift * (other.n / n), scatter)
 
     def project(self, w) -> Moments:
@@ -166,9 +165,9 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     """Counts, means and scatter matrices of two classes, in the order ``neg, pos``.
 
     Answers: what do the Gaussian formulas of this package need to know about the two
-    classes? Costs one pass over X in blocks. The additional memory is three blocks of
-    1 MiB or of P rows, an index of the rows, and the P×P scatter of each class, which
-    ``featurewise`` avoids.
+    classes? Costs one pass over X in blocks (a second one if the mean of a feature
+    drifts by more than three deviations). The additional memory is two blocks of 1 MiB
+    or of P rows, and the P×P scatter of each class, which ``featurewise`` avoids.
 
     Parameters
     ----------
@@ -229,7 +228,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
             f"positive must be a boolean mask of shape ({X.shape[0]},), got dtype "
             f"{positive.dtype} and shape {positive.shape}"
         )
-    weight = _as_weight(sample_weight, X.shape[0])
+    weight = _weight(sample_weight, X.shape[0])
     groups = (~positive, positive)
     neg, pos = group_moments(X, groups, weight, featurewise=featurewise)
     return neg, pos
@@ -262,40 +261,21 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
     ValueError
         If a group's values are not finite, or outside the range.
     """
-    # rows of weight 0 are dropped and may hold NaN
-    counted = True if weight is None else weight != 0
-    rows = [np.flatnonzero(mask & counted) for mask in groups]
-    if X.ndim == 2 and X.shape[1] == 0:
+    if X.ndim == 1:
+        parts = group_moments(X[:, None], groups, weight, featurewise=True)
+        return [Moments(part.n, part.mean[0], part.scatter[0]) for part in parts]
+    if X.shape[1] == 0:
         raise ValueError(f"X must have at least one column, got shape {X.shape}")
+    if weight is not None:  # rows of weight 0 are dropped and may hold NaN
+        groups = [group & (weight != 0) for group in groups]
     with np.errstate(over="ignore", invalid="ignore"):  # _check_range raises for them
         if sparse.issparse(X):
-            moments = [_sparse(X, group, weight, featurewise) for group in rows]
+            moments = [_sparse(X, group, weight, featurewise) for group in groups]
         else:
-            moments = _dense(X, rows, weight, featurewise)
-    for part in moments:
-        _check_range(part)
+            moments = _dense(X, groups, weight, featurewise)
+        for part in moments:
+            _check_range(part)
     return moments
-
-
-def project_samples(X, w) -> np.ndarray:
-    """Scores ``X @ w`` in float64, without a float64 copy of X.
-
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or BlockMatrix of shape (n, P)
-    w : ndarray of shape (P,) or (P, k)
-
-    Returns
-    -------
-    ndarray of shape (n,) or (n, k)
-    """
-    if not isinstance(X, np.ndarray) or X.dtype == np.float64:
-        return np.asarray(X @ w, dtype=float)
-    scores = np.empty((X.shape[0], *w.shape[1:]))
-    for part in parts_of(len(X), max(_CAST_NUMBERS // X.shape[1], 1)):
-        # casting small blocks is faster than writing and reading a whole copy
-        scores[part] = X[part].astype(float) @ w
-    return scores
 
 
 def _as_samples(X):
@@ -310,33 +290,16 @@ def _as_samples(X):
     return X
 
 
-def _as_weight(sample_weight, n):
-    """Convert weights to floats, finite and >= 0."""
-    if sample_weight is None:
-        return None
-    weight = as_numbers("sample_weight", sample_weight)
-    if weight.shape != (n,):
-        raise ValueError(
-            f"sample_weight must have shape ({n},), got shape {weight.shape}"
-        )
-    bad = ~(weight >= 0) | np.isinf(weight)
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"sample_weight must be finite and >= 0, got {weight[row]} in row {row}"
-        )
-    return weight
+def _weight(sample_weight, n):
+    """Checked weights, or None."""
+    return None if sample_weight is None else check_weights(sample_weight, n)
 
 
 def _check_range(moments):
     """Raise unless each feature's root mean square is 0 or within the range."""
-    if moments.n == 0:
-        return
-    W = moments.scatter
-    square = (np.diag(W) if np.ndim(W) == 2 else W) / moments.n
-    with np.errstate(over="ignore"):
-        size = np.atleast_1d(np.sqrt(square + moments.mean**2))
-    low, high = RANGE
+    W, (low, high) = moments.scatter, RANGE
+    square = (np.diag(W) if W.ndim == 2 else W) / max(moments.n, TINY)  # 0 without rows
+    size = np.sqrt(square + moments.mean**2)
     # this form of the condition also refuses NaN
     bad = ~((size <= high) & ((size >= low) | (size == 0) & (moments.mean == 0)))
     if bad.any():
@@ -347,90 +310,76 @@ def _check_range(moments):
         )
 
 
-def _dense(X, groups, weight, featurewise):
-    """Moments of groups of rows of a dense array."""
-    columns = X if X.ndim == 2 else X[:, None]
-    P, diagonal = columns.shape[1], featurewise or X.ndim == 1
-    sums = [_Sums(P, diagonal) for _ in groups]
-    step = block_rows(P, least=1 if diagonal else P)
-    parts = [
-        (rows[part], own)
-        for rows, own in zip(groups, sums, strict=True)
-        for part in parts_of(len(rows), step)
-    ]
-    buffer = np.empty((min(step, len(X)), P), columns.dtype)
-    # groups are interleaved by the positions of their rows, so that X is read once
-    for rows, own in sorted(parts, key=lambda part: part[0][0]):
-        # "clip" writes into the buffer directly; "raise" would copy the rows twice
-        block = columns.take(rows, axis=0, out=buffer[: len(rows)], mode="clip")
-        w = np.ones(len(rows)) if weight is None else weight[rows]
-        own.add(block.astype(float, copy=False), w)
+def _dense(X, groups, weight, featurewise, origins=None):
+    """Moments of groups of rows; X, dense or sparse, is read block by block."""
+    n, P = X.shape
+    sums = [_Sums(P, featurewise, origin) for origin in origins or [None] * len(groups)]
+    for part in parts_of(n, block_rows(P, least=1 if featurewise else P)):
+        block = X[part].toarray() if sparse.issparse(X) else X[part]
+        # a copy in float64 and in the cache, from which the groups are selected
+        block = np.array(block, dtype=float, order="C")
+        for own, group in zip(sums, groups, strict=True):
+            at = np.flatnonzero(group[part])
+            w = np.ones(len(at)) if weight is None else weight[part][at]
+            if len(at):
+                own.add(block.take(at, axis=0), w)
     found = [own.moments() for own in sums]
-    if X.ndim == 2:
-        return found
-    return [Moments(part.n, part.mean[0], part.scatter[0]) for part in found]
+    if origins is None and any(own.is_far for own in sums):
+        return _dense(X, groups, weight, featurewise, [part.mean for part in found])
+    return found
 
 
 class _Sums:
     """Weight, sum and products of blocks of rows around an origin o.
 
-    ``W = Σ w (x − o)(x − o)ᵀ − n (x̄ − o)(x̄ − o)ᵀ``, in which the diagonal of the
-    second term is at most half of that of the first in each block, and therefore in
-    their sum (Cauchy–Schwarz). The origin moves to the mean of a block that is farther
-    away.
+    ``W = Σ w (x − o)(x − o)ᵀ − n (x̄ − o)(x̄ − o)ᵀ``. By default the origin is 0, or the
+    mean of the first rows if a feature is more than a deviation away from 0.
     """
 
-    def __init__(self, P, diagonal):
-        scatter = np.zeros(P if diagonal else (P, P))
-        self.origin, self.sums = np.zeros(P), None
-        # the rows around former origins, less the present origin
-        self.before = Moments(0.0, self.origin, scatter)
+    def __init__(self, P, featurewise, origin=None):
+        self.origin, self.n, self.total = origin, 0.0, np.zeros(P)
+        self.square = np.zeros(P if featurewise else (P, P))
 
     def add(self, X, w):
-        """Add a block of rows."""
-        n, total, square = sums = self._around_origin(X, w)
-        diagonal = square if square.ndim == 1 else np.diag(square)
-        if np.any(total * (total / n) > _FAR * diagonal):
+        """Add a block of rows, which is overwritten."""
+        if self.origin is None:
             # deviations of constant features from the first row are exactly 0
-            origin = X[0] + w @ (X - X[0]) / n
-            part = self._less_origin()
-            # close numbers, whose difference is exact
-            mean = part.mean + (self.origin - origin)
-            self.before, self.sums = Moments(part.n, mean, part.scatter), None
-            self.origin = origin
-            sums = self._around_origin(X, w)
-        self.sums = sums if self.sums is None else add_all([self.sums, sums])
-
-    def _around_origin(self, X, w):
-        """Weight, sum and products of the rows of a block less the origin."""
-        B = X - self.origin if self.origin.any() else X
-        n, total = float(w.sum()), w @ B
+            mean = X[0] + (X[:_FIRST] - X[0]).mean(axis=0)
+            is_near = np.all(mean**2 <= ((X[:_FIRST] - mean) ** 2).mean(axis=0))
+            self.origin = np.zeros_like(mean) if is_near else mean
+        if self.origin.any():
+            X -= self.origin
+        self.n += float(w.sum())
+        self.total += w @ X
         if (w != 1).any():
-            B = B * np.sqrt(w)[:, None]
-        if self.before.scatter.ndim == 1:
-            return n, total, np.einsum("ij,ij->j", B, B)
-        return n, total, B.T @ B
+            X *= np.sqrt(w)[:, None]
+        self.square += np.einsum("ij,ij->j", X, X) if self.square.ndim == 1 else X.T @ X
+
+    @property
+    def is_far(self):
+        """Whether more than one digit cancels, because the mean has moved away."""
+        square = self.square if self.square.ndim == 1 else np.diag(self.square)
+        return bool(np.any(self.total**2 > _FAR * self.n * square))
 
     def moments(self):
         """The moments of all rows."""
-        part = self._less_origin()
-        return Moments(part.n, self.origin + part.mean, part.scatter)
-
-    def _less_origin(self):
-        """The moments of all rows less the origin."""
-        if self.sums is None:
-            return self.before
-        n, total, square = self.sums
-        shift = total / n
-        between = shift**2 if square.ndim == 1 else np.outer(shift, shift)
-        return self.before + Moments(n, shift, square - n * between)
+        if self.n == 0:
+            return Moments(self.n, self.total, self.square)
+        shift = self.total / self.n
+        scatter = self.square - self.n * _products(shift, self.square)
+        return Moments(self.n, self.origin + shift, scatter)
 
 
-def _sparse(X, rows, weight, featurewise):
-    """Moments of a group of rows, which stay sparse."""
-    Z = X[rows].astype(float)  # a copy
+def _products(x, scatter):
+    """``x xᵀ``, or its diagonal, as the scatter is."""
+    return np.outer(x, x) if np.ndim(scatter) == 2 else x**2
+
+
+def _sparse(X, group, weight, featurewise):
+    """Moments of a group of sparse rows."""
+    Z = X[group].astype(float)  # a copy
     Z.sum_duplicates()
-    w = np.ones(len(rows)) if weight is None else weight[rows]
+    w = np.ones(Z.shape[0]) if weight is None else weight[group]
     n = float(w.sum())
     mean = Z.T @ w / max(n, TINY)  # 0 without rows
     if featurewise:
@@ -440,10 +389,7 @@ def _sparse(X, rows, weight, featurewise):
     scatter = raw - np.outer(mean, mean) * n
     if np.all(np.diag(scatter) >= _DIGITS_KEPT * np.diag(raw)):
         return Moments(n, mean, scatter)
-    sums = _Sums(len(mean), diagonal=False)
-    for part in parts_of(len(rows), block_rows(len(mean), least=len(mean))):
-        sums.add(Z[part].toarray(), w[part])
-    return sums.moments()
+    return _dense(X, (group,), weight, featurewise)[0]
 
 
 def _sparse_squares(Z, w, mean):

@@ -6,7 +6,7 @@ line (``_head``); text, HTML and data frame are written from these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import singledispatch
 from html import escape
@@ -75,23 +75,24 @@ class Result(Value):
         return f"{text}\n{table}" if head else table
 
     def _repr_html_(self) -> str:
-        return html_table(self._columns())
-
-
-def html_table(columns: Mapping[str, Sequence]) -> str:
-    """Write columns as an HTML table."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(shown(v))}</td>' for v in row)}</tr>"
-        for row in zip(*columns.values(), strict=True)
-    )
-    return f"<table><tr>{head}</tr>{body}</table>"
+        columns = self._columns()
+        head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(shown(v))}</td>' for v in row)}</tr>"
+            for row in zip(*columns.values(), strict=True)
+        )
+        return f"<table><tr>{head}</tr>{body}</table>"
 
 
 def table_text(columns: Mapping[str, Sequence], titles: Sequence | None = None) -> str:
-    """Write columns as aligned text below their titles."""
-    rows = (map(shown, row) for row in zip(*columns.values(), strict=True))
-    return aligned([list(titles or columns), *map(list, rows)])
+    """Write columns below their titles: the first to the left, others to the right."""
+    texts = [
+        [title, *map(shown, column)]
+        for title, column in zip(titles or columns, columns.values(), strict=True)
+    ]
+    formats = [f"{'>' if k else '<'}{max(map(len, t))}" for k, t in enumerate(texts)]
+    rows = zip(*texts, strict=True)
+    return "\n".join("  ".join(map(format, row, formats)).rstrip() for row in rows)
 
 
 def data_frame(rows_or_columns, index=None):
@@ -127,19 +128,6 @@ def picture(value, ax=None, **options) -> Any:
         If no display draws this type.
     """
     raise TypeError(f"no display draws a value of type {type(value).__name__}")
-
-
-def aligned(rows: Iterable[Sequence[str]]) -> str:
-    """Write rows of text with the first column aligned left, the others right."""
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            [row[0].ljust(widths[0])]
-            + [v.rjust(w) for v, w in zip(row[1:], widths[1:], strict=True)]
-        ).rstrip()
-        for row in rows
-    )
 
 
 def shown(value) -> str:

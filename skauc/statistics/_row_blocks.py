@@ -32,9 +32,10 @@ class RowBlocks:
     Answers: how are data analysed that do not fit into memory, such as memory maps,
     Parquet files, or blocks that a function reads? Functions that mention RowBlocks in
     their documentation accept it in place of their arrays; they accept Dask collections
-    in the same way. Memory holds one block at a time (or one for each job of
-    ``joblib.parallel_config(n_jobs=…)``) and the sums over the blocks. If ranks are
-    needed, all labels, weights and scores are gathered in memory.
+    in the same way. The features of one block at a time are in memory (or of one for
+    each job of ``joblib.parallel_config(n_jobs=…)``), and sums over the blocks. Labels,
+    weights and scores are arrays of n numbers in memory, except in
+    :func:`class_moments`.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ class RowBlocks:
                     "that returns it"
                 )
         self._blocks = blocks
-        self._feature_names: list | None = None
+        self.feature_names: list | None = None  # of the columns of X
         self._named = False  # whether (X, y) is the order also for f(y_true, y_score)
         self.called = "X", "y"  # names of X and y in an error
 
@@ -166,16 +167,11 @@ class RowBlocks:
     def _named_blocks(cls, blocks, feature_names=None):
         """Blocks with named X and y, which keep their order in every function."""
         found = cls(blocks)
-        found._named, found._feature_names = True, feature_names
+        found._named, found.feature_names = True, feature_names
         return found
 
     def __repr__(self):
         return f"{type(self).__name__}(...)"
-
-    @property
-    def feature_names(self) -> list | None:
-        """Names of the columns of X, or None if they have no names."""
-        return self._feature_names
 
     def map(self, function, *shared, each=None) -> list:
         """List of ``function(block, *shared)`` over all blocks that are not empty.
@@ -203,7 +199,7 @@ class RowBlocks:
             a block is not numeric or has another number of columns than the first, or
             if all blocks are empty.
         """
-        return self._not_empty(list(self._results(function, shared, each)))
+        return self._not_empty(list(self._results(function, shared, each)) or None)
 
     def total(self, function, *shared, each=None):
         """Sum of ``function(block, *shared)`` over all blocks; see :meth:`map`.
@@ -217,30 +213,25 @@ class RowBlocks:
         ValueError
             As :meth:`map`.
         """
-        total = None
-        for result in self._results(function, shared, each):
-            # added one by one, so that at most two results are in memory
-            total = result if total is None else add_all([total, result])
-        return self._not_empty(total)
+        # added one by one, so that at most two results are in memory
+        return self._not_empty(add_all(self._results(function, shared, each)))
 
     def _not_empty(self, results):
-        """Return the results; raise if there are none because no block has rows."""
-        if results is None or (isinstance(results, list) and not results):
+        """Return the results; raise if they are None, because no block has rows."""
+        if results is None:
             raise ValueError(
                 f"{self.called[0]} must have at least one row, got only empty chunks"
             )
         return results
 
     def _results(self, function, shared, each):
-        """Yield results in order; joblib's number of jobs sets the blocks at once."""
-        n_jobs, blocks = effective_n_jobs(None), self._with_rows(each)
-        while batch := list(islice(blocks, n_jobs)):
-            tasks = [(function, *block, *shared) for block in batch]
-            if len(tasks) == 1:
-                yield on_block(*tasks[0])
-            else:
-                threads = Parallel(n_jobs=n_jobs, require="sharedmem")
-                yield from threads(delayed(on_block)(*task) for task in tasks)
+        """Results in order; joblib's number of jobs sets the blocks at once."""
+        how = {"require": "sharedmem", "return_as": "generator"}
+        n_jobs = effective_n_jobs(None)  # None would be 1 where joblib has processes
+        return Parallel(n_jobs, pre_dispatch=n_jobs, **how)(
+            delayed(on_block)(function, *block, *shared)
+            for block in self._with_rows(each)
+        )
 
     def _with_rows(self, each):
         """Yield ``(block,)`` or ``(block, each[number])`` of blocks with rows."""
@@ -248,13 +239,13 @@ class RowBlocks:
         for number, parts in enumerate(islice(self._read(), last)):
             if each is not None and number not in each:
                 continue
-            known = {"called": self.called, "names": self._feature_names}
+            known = {"called": self.called, "names": self.feature_names}
             block = as_block(number, *parts, n_features=width, **known)
             if len(block):
                 # the first block with rows sets the width of all blocks
                 width = block.X.shape[1:]
-                if self._feature_names is None:
-                    self._feature_names = columns_of(parts[0])
+                if self.feature_names is None:
+                    self.feature_names = columns_of(parts[0])
                 yield (block,) if each is None else (block, each[number])
 
     def _read(self):
@@ -295,20 +286,15 @@ class RowBlocks:
             found._blocks = lambda: ((X, y, *w) for y, X, *w in self._read())
         return found
 
-    def gather(self, *, weighted=False) -> tuple[Any, Any, Any]:
+    def gather(self) -> tuple[Any, Any, Any]:
         """All rows in memory, as X, y and weight; for small data sets only.
-
-        Parameters
-        ----------
-        weighted : bool, default=False
-            Omit the rows of weight 0, which may be many.
 
         Returns
         -------
         X : ndarray or CSR matrix of shape (n, P), or ndarray of shape (n,)
         y, weight : ndarray of shape (n,) or None
         """
-        X, y, weight = zip(*self.map(_rows_of, weighted), strict=True)
+        X, y, weight = zip(*self.map(_rows_of), strict=True)
         is_sparse = any(map(sparse.issparse, X))
         rows = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
         labels = None if y[0] is None else np.concatenate(y)
@@ -331,10 +317,7 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     if isinstance(X, RowBlocks):
         X.nothing_beside(y=y, sample_weight=sample_weight)
         return X
-    given = X, y, sample_weight
-    if all(value is None or type(value) is np.ndarray for value in given):
-        return None
-    opened = (opener(*given, called) for opener in OPENERS)
+    opened = (opener(X, y, sample_weight, called) for opener in OPENERS)
     return next((blocks for blocks in opened if blocks is not None), None)
 
 
@@ -346,10 +329,6 @@ def joined_weights(weights, lengths):
     return np.concatenate([np.ones(n) if w is None else w for w, n in pairs])
 
 
-def _rows_of(block, weighted):
+def _rows_of(block):
     """X, y and weight of a block."""
-    X, y, weight = block.X, block.y, block.weight
-    if not weighted or weight is None:
-        return X, y, weight
-    kept = np.asarray(weight) > 0
-    return X[kept], y[kept], weight[kept]
+    return block.X, block.y, block.weight

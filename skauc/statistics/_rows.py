@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -37,13 +37,13 @@ class Cache:
         # not under the lock: at worst two threads compute the same value
         value = compute()
         size = array_bytes(value) + _ENTRY_BYTES
+        if size > LIMIT_BYTES:
+            return value
         with self._lock:
-            self._drop(key)
-            if size <= LIMIT_BYTES:
-                while self.nbytes + size > LIMIT_BYTES:
-                    self._drop(next(iter(self._items)))
-                self._items[key] = value, size
-                self.nbytes += size
+            self.nbytes += size - self._items.pop(key, (None, 0))[1]
+            self._items[key] = value, size
+            while self.nbytes > LIMIT_BYTES:
+                self.nbytes -= self._items.popitem(last=False)[1][1]
         return value
 
     def clear(self):
@@ -51,10 +51,6 @@ class Cache:
         with self._lock:
             self._items.clear()
             self.nbytes = 0
-
-    def _drop(self, key):
-        _, size = self._items.pop(key, (None, 0))
-        self.nbytes -= size
 
 
 CACHE = Cache()
@@ -98,13 +94,10 @@ class Rows:
         """Rows in float64, without rows of weight 0."""
         X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
         X = X.astype(float, copy=False)
-        if weight is None:
-            return cls(X, positive, np.ones(len(positive)))
-        weight = np.asarray(weight, dtype=float)
-        counted = weight > 0
-        if counted.all():
-            return cls(X, positive, weight)
-        return cls(X[counted], positive[counted], weight[counted])
+        weight = np.ones(len(positive)) if weight is None else weight
+        rows = cls(X, positive, np.asarray(weight, dtype=float))
+        counted = rows.weight > 0
+        return rows if counted.all() else rows[counted]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -164,10 +157,8 @@ def _arrays(value):
         while isinstance(value.base, np.ndarray):
             value = value.base
         yield value
-    elif sparse.issparse(value):
-        yield from _arrays((value.data, value.indices, value.indptr))
     elif isinstance(value, tuple | list):
         for item in value:
             yield from _arrays(item)
-    elif is_dataclass(value):
-        yield from _arrays(tuple(getattr(value, f.name) for f in fields(value)))
+    elif is_dataclass(value) or sparse.issparse(value):
+        yield from _arrays(tuple(vars(value).values()))

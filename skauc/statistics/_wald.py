@@ -130,12 +130,9 @@ class WaldTable(Result):
             "statistic": self.statistic,
             "pvalue": self.pvalue,
         }
-        rows = np.broadcast(*map(np.atleast_1d, numbers.values())).shape
+        columns = np.broadcast_arrays(*map(np.atleast_1d, numbers.values()))
         names = {} if self.names is None else {"": list(self.names)}
-        return names | {
-            name: np.broadcast_to(value, rows).tolist()
-            for name, value in numbers.items()
-        }
+        return names | {k: v.tolist() for k, v in zip(numbers, columns, strict=True)}
 
     def _columns(self):
         return self.columns()

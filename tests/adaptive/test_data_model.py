@@ -389,7 +389,7 @@ def test_constant_features_are_left_out():
         ("leave_pair_out", "no", "leave_pair_out must be True or False, got 'no'"),
         ("refits", 1, "refits must be None, 0 or an integer >= 2, got 1"),
         ("refits", True, "refits must be None, 0 or an integer >= 2, got True"),
-        ("verbose", -1, "verbose must be an integer >= 0, got -1"),
+        ("verbose", -1, "verbose must be a whole number >= 0, got -1"),
     ],
 )
 def test_parameters_are_checked(keyword, value, sentence):

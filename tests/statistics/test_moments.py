@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from skauc import Moments, class_moments
-from skauc.statistics._moments import project_samples
 
 BLOCK_BYTES = "skauc.statistics._numerics.BLOCK_BYTES"
 FORMATS = ["csr_array", "csc_array", "coo_array", "csr_matrix"]
@@ -130,16 +129,6 @@ def test_project_is_the_moments_of_the_scores(rng):
     np.testing.assert_allclose(
         both.scatter, projected.scatter * np.array([[1, -2], [-2, 4]])
     )
-
-
-def test_project_samples_in_float64(rng, monkeypatch):
-    monkeypatch.setattr(BLOCK_BYTES, 200)
-    X, w = rng.normal(size=(50, 3)).astype(np.float32), rng.normal(size=3)
-    expected = [sum(float(x) * b for x, b in zip(row, w, strict=True)) for row in X]
-    for sample in (X, sparse.csr_array(X), X.astype(float)):
-        got = project_samples(sample, w)
-        assert got.dtype == np.float64
-        np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-14)
 
 
 def test_covariance_is_unbiased(rng):
@@ -395,7 +384,7 @@ def test_features_that_vary_in_neither_class(rng):
             assert np.ravel(part.scatter)[0] < 1e-28
 
 
-@pytest.mark.parametrize("n_first", [1, 30, 3000])
+@pytest.mark.parametrize("n_first", [1, 30, 200, 3000])
 def test_a_drift_of_the_mean_costs_few_digits(rng, n_first):
     """The first rows lie far from all others."""
     near = np.round(rng.normal(size=(6000, 3)), 6)

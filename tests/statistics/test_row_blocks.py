@@ -277,11 +277,9 @@ def test_gathered_rows_are_the_arrays(edges):
     X, y = np.arange(18.0).reshape(9, 2), np.arange(9) % 2
     weight = np.array([0.5, 0, 1, 2, 0, 0.25, 1, 3, 0])
     blocks = RowBlocks(cut((X, y, weight), np.diff(edges)))
-    for weighted, kept in ((False, weight >= 0), (True, weight > 0)):
-        found = blocks.gather(weighted=weighted)
-        for got, given in zip(found, (X, y, weight), strict=True):
-            np.testing.assert_array_equal(got, given[kept])
-    got = RowBlocks(cut((X, y), np.diff(edges))).gather(weighted=True)
+    for got, given in zip(blocks.gather(), (X, y, weight), strict=True):
+        np.testing.assert_array_equal(got, given)
+    got = RowBlocks(cut((X, y), np.diff(edges))).gather()
     np.testing.assert_array_equal(got[0], X)
     assert got[2] is None
 
