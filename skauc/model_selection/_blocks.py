@@ -18,7 +18,7 @@ from scipy.special import ndtr, ndtri
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from .._validation import check_column, check_positive
+from .._validation import check_column, check_positive, distinct_labels
 from ..intervals._projection import project
 from ..leave_pair_out._left_out import second_source
 from ..leave_pair_out._objective import optimum, stationarity
@@ -66,7 +66,7 @@ def evaluations_of(estimator, X, y, sample_weight=None, **question) -> list[Eval
         small = n * P <= LARGEST_ARRAY or issparse(matrix[:1])
         X = _named(blocks.gather()[0] if small else matrix[:], matrix, estimator)
         return evaluations(estimator, X, labels, sample_weight=weight, **question)
-    classes = np.unique(labels)
+    classes = distinct_labels(labels)
     codes = np.searchsorted(classes, labels).astype(np.min_scalar_type(len(classes)))
     del labels  # the codes take a byte per row
     known = blocks, matrix, classes, codes, weight
