@@ -21,7 +21,7 @@ from .._validation import (
 from ..statistics._row_blocks import RowBlocks
 from ..statistics._wald import ALTERNATIVES
 from ._comparison import AUCComparison, AUCComparisons
-from ._partial_auc import PartOfSample, Region
+from ._partial_auc import WHOLE, PartOfSample, Region
 from ._resampling import bootstrap_draws, permutation_pvalue
 from ._sample import Sample, samples_of
 
@@ -163,7 +163,7 @@ def compare_auc(
     check_option("method", method, METHODS)
     number = check_integer("n_resamples", n_resamples, 100, 10**7)
     rng = generator(random_state)
-    region = None if fpr is None and tpr is None else Region.of(fpr, tpr)
+    region = WHOLE if fpr is None and tpr is None else Region.of(fpr, tpr)
     given = y_true_b, sample_weight, groups, pos_label, region
     a, b = _placed(y_true, score_a, (score_b, *more_scores), *given)
     n = len(a.auc) + (0 if b is None else len(b.auc))
@@ -172,7 +172,8 @@ def compare_auc(
     if method == "bootstrap":
         a, b = a.resampled(number, rng), b and b.resampled(number, rng)
     if n > 2:
-        return AUCComparisons._of(a.auc, a.covariance(), a.smaller, a.compare)
+        S = a.covariance(np.eye(n))
+        return AUCComparisons._of(a.auc, S, a.smaller, a.compare)
     # border of H₀: A_a − A_b = −margin for "greater", margin for "less"
     null = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     if constant is not None:
@@ -210,13 +211,13 @@ def _with_constant(a, constant, null, alternative) -> AUCComparison:
         )
     # Var Â ≤ A(1 − A)/m of the AUC, or of the share of a part (section 5)
     share = constant / a.width
-    error = error_of(a.variance([1.0]), share * (1 - share) / a.smaller)
+    error = error_of(a.covariance([1.0])[0, 0], share * (1 - share) / a.smaller)
     auc = float(a.auc[0])
     return AUCComparison(auc, float(constant), error, null, alternative, width=a.width)
 
 
 def _of_different_rows(a, b, null, alternative, method) -> AUCComparison:
-    variances = a.variance([1.0]), b.variance([1.0])
+    variances = [one.covariance([1.0])[0, 0] for one in (a, b)]
     # A(1 − A)/m ≤ 1/(4m) for each of two independent AUCs
     error = error_of(sum(variances), (1 / a.smaller + 1 / b.smaller) / 4)
     df = np.inf
@@ -237,14 +238,13 @@ def _check_question(n, y_true_b, constant, margin, alternative):
     if constant is not None:
         check_interval("constant", constant, 0, 1)
     if y_true_b is not None and n != 2:
-        got = "no score_b" if n < 2 else f"{n - 2} further"
-        raise ValueError(f"y_true_b must come with one score_b only, got {got}")
+        raise ValueError(f"y_true_b must come with one score_b only, got {n} scores")
     check_interval("margin", margin, 0, 1, closed="left")
     if margin and alternative == "two-sided":
         raise ValueError(
             "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
         )
-    if n > 2 and (margin or alternative != "two-sided"):
+    if n > 2 and alternative != "two-sided":
         raise ValueError(
             "alternative must be 'two-sided' for more than two scores, got "
             f"{alternative!r}"
@@ -273,9 +273,9 @@ def _check_method(method, two_scores_of_rows, y_true_b, margin, region, groups):
     if method == "permutation" and not (two_scores_of_rows and margin == 0):
         raise ValueError(
             "method='permutation' needs two scores of the same rows and no margin, got "
-            + (f"margin={margin}" if two_scores_of_rows else "another question")
+            f"{'margin' if margin else 'another question'}"
         )
-    if method in ("permutation", "bootstrap") and region is not None:
+    if method in ("permutation", "bootstrap") and region is not WHOLE:
         raise ValueError(f"fpr and tpr must be None for method={method!r}, got one")
 
 
@@ -322,36 +322,25 @@ class ComparedScores:
             names=names[: len(scores)], label_name=f"y_true{label}",
         )  # fmt: skip
         samples[0].check_two()
-        width, smaller = 1.0, samples[0].smaller
-        pairs = [(sample.auc, sample.levels.placements) for sample in samples]
-        if region is not None:
-            parts = [PartOfSample(sample, region) for sample in samples]
-            pairs = [(part.area, part.placements) for part in parts]
-            width = region.width
-            smaller = parts[0].trials / width**2  # Var ≤ 1/m of shares, width²/m
-        auc, at_levels = zip(*pairs, strict=True)
-        rows = (s.of_rows(*v) for s, v in zip(samples, at_levels, strict=True))
+        parts = [PartOfSample(sample, region) for sample in samples]
+        rows = (part.sample.of_rows(*part.placements) for part in parts)
         v01, v10 = map(np.stack, zip(*rows, strict=True))
-        return cls(samples, np.array(auc), v01, v10, width, smaller)
+        # of shares Var ≤ 1/m, of areas width²/m
+        smaller = parts[0].trials / region.width**2
+        auc = np.array([part.area for part in parts])
+        return cls(samples, auc, v01, v10, region.width, smaller)
 
     def resampled(self, n_resamples, rng) -> ComparedScores:
         """The same scores with a covariance from resamples of the rows."""
         return replace(self, draws=bootstrap_draws(self.samples, n_resamples, rng))
 
-    def covariance(self):
-        """Covariance of the AUCs, from their placements or draws."""
+    def covariance(self, L) -> np.ndarray:
+        """Covariance of the contrasts ``LÂ``, from placements or draws."""
+        L = np.atleast_2d(L)
         if self.draws is not None:
-            return np.cov(self.draws, rowvar=False)
-        return self.samples[0].covariance(self.v01, self.v10)
-
-    def variance(self, contrast) -> float:
-        """Variance of a contrast of the AUCs."""
-        c = np.atleast_1d(contrast)
-        if self.draws is not None:
-            return float((self.draws @ c).var(ddof=1))
+            return np.atleast_2d(np.cov(L @ self.draws.T))
         # Σ c_k V_k row by row is exactly 0 for equal scores
-        rows = ((c @ v)[None] for v in (self.v01, self.v10))
-        return float(self.samples[0].covariance(*rows)[0, 0])
+        return self.samples[0].covariance(L @ self.v01, L @ self.v10)
 
     def compare(self, i, j, null=0.0, alternative="two-sided") -> AUCComparison:
         """Compare two of the scores."""
@@ -360,6 +349,6 @@ class ComparedScores:
         levels = [self.samples[k].levels.row_levels for k in (i, j)]
         same = all(map(np.array_equal, *levels))
         # V_a − V_b lies in [−1, 1], so that Var ≤ 1/smaller
-        error = error_of(self.variance(contrast), 1 / self.smaller, same)
+        error = error_of(self.covariance(contrast)[0, 0], 1 / self.smaller, same)
         pair = float(self.auc[i]), float(self.auc[j])
         return AUCComparison(*pair, error, null, alternative, width=self.width)

@@ -158,6 +158,10 @@ class ComparedPairs(Result):
     pairs: tuple
     _rows_in_text = True
 
+    def _columns(self):
+        adjusted = {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
+        return stacked(self.pairs) | adjusted
+
     @property
     def adjusted_pvalues(self) -> np.ndarray:
         """Holm's p-values of the pairs, adjusted for testing all pairs together."""
@@ -233,10 +237,9 @@ class AUCComparisons(JointTest, ComparedPairs):
 
     def _columns(self):
         names = [f"{i} - {j}" for i, j in combinations(range(len(self.auc)), 2)]
-        columns = stacked(self.pairs)
-        kept = ("difference", "low", "high", "statistic", "pvalue")
-        adjusted = {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
-        return {"": names} | {name: columns[name] for name in kept} | adjusted
+        columns = ComparedPairs._columns(self)
+        kept = "difference", "low", "high", "statistic", "pvalue", "adjusted_pvalue"
+        return {"": names} | {name: columns[name] for name in kept}
 
     def contrast(self, L) -> AUCContrast:
         """Estimate and test linear combinations of the AUCs.

@@ -12,30 +12,35 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri
 
+from ..statistics._result import Result
+from ..statistics._wald import Interval
+
 TRANSFORMS = ("none", "logit", "probit")
 _TINY = 1e-300  # a parameter of the beta distribution must not be 0
 
 
-def larger_variance(estimate, variance, model):
-    """Variance as a function of A: the larger of a model's and the estimated one.
+class EstimateWithLimits(Result):
+    """Parent of results with ``auc`` and methods for its error and interval."""
 
-    Parameters
-    ----------
-    estimate : float
-        Estimate Â, of an AUC or of a share of an area.
-    variance : float
-        Estimated variance of Â; it is scaled to ``A(1 − A)``.
-    model : callable
-        Variance of the estimate when the truth is A.
+    auc: float
 
-    Returns
-    -------
-    callable
-    """
-    # The data's variance at A: V̂ · A(1 − A)/{Â(1 − Â)}
-    largest = estimate * (1 - estimate)
-    scale = variance / largest if largest > 0 else 0.0
-    return lambda a: np.maximum(model(a), a * (1 - a) * scale)
+    def _row(self):
+        """Estimate, error and 95 % limits; NaN where the rows determine no interval."""
+        try:
+            error, limits = self.standard_error(), self.confidence_interval()
+        except ValueError:  # weights that are not counts, too few rows or clusters
+            error, limits = np.nan, Interval(np.nan, np.nan)
+        row = {"auc": self.auc, "standard_error": error}
+        return row | {"low": limits.low, "high": limits.high}
+
+    def _head(self):
+        row = self._row()
+        limits = row["low"], row["high"]
+        interval = {} if np.isnan(row["low"]) else {"interval95": limits}
+        return {"auc": self.auc} | interval
+
+    def _columns(self):
+        return {name: [value] for name, value in self._row().items()}
 
 
 def clopper_pearson_limits(successes, n, tail_low, tail_high):

@@ -20,8 +20,10 @@ from ..posterior._conjugate import NormalInverseWishart, projected_posterior
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ..statistics._moments import Moments
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
-from ._limits import clopper_pearson_limits, larger_variance, score_limits, wald_limits
+from ._limits import clopper_pearson_limits, score_limits, wald_limits
 from ._resampling import resampled_weights
+
+_NO_TAIL = 1e-300  # stands for a tail of 0, whose quantile is infinite
 
 
 @dataclass(frozen=True)
@@ -55,15 +57,10 @@ def _around_auc(variance):
 
 
 def _moments(sample, method):
-    """Moments of the scores of each class in units of the largest score."""
-    largest = max(np.abs(sample.neg).max(), np.abs(sample.pos).max())
-    if np.isinf(largest):
+    """Moments of the scores of each class."""
+    if not all(np.isfinite(score).all() for score in sample.scores):
         raise ValueError(f"y_score must be finite for method={method!r}, got inf")
-    unit = largest or 1.0  # an AUC does not depend on the unit
-    return (
-        Moments.from_samples(sample.neg / unit, sample.weight_neg),
-        Moments.from_samples(sample.pos / unit, sample.weight_pos),
-    )
+    return map(Moments.from_samples, sample.scores, sample.counts)
 
 
 def _binormal(sample):
@@ -86,9 +83,12 @@ def _newcombe(sample):
 
 
 def _larger(sample):
-    # a class of one row has no estimated variance: use the model's
-    delong = 0.0 if sample.smaller < 2 else sample.delong_variance
-    return larger_variance(sample.auc, delong, _newcombe(sample))
+    """The larger of Newcombe's variance and DeLong's, ``V̂ A(1 − A)/{Â(1 − Â)}``."""
+    newcombe, largest, scale = _newcombe(sample), sample.auc * (1 - sample.auc), 0.0
+    # a class of one row has no estimated variance
+    if sample.smaller >= 2 and largest > 0:
+        scale = sample.delong_variance / largest
+    return lambda a: np.maximum(newcombe(a), a * (1 - a) * scale)
 
 
 def _score(variance_of):
@@ -163,9 +163,8 @@ def _count_errors(sample, threshold=None, n_errors=None, **_):
     if n_errors is not None:
         return n_errors
     threshold = check_interval("threshold", threshold)
-    count_neg, count_pos = sample.counts
-    false_alarms = count_neg[sample.neg > threshold].sum()
-    return int(false_alarms + count_pos[sample.pos <= threshold].sum())
+    (neg, pos), (count_neg, count_pos) = sample.scores, sample.counts
+    return int(count_neg[neg > threshold].sum() + count_pos[pos <= threshold].sum())
 
 
 def _cortes_mohri(sample, **options):
@@ -227,17 +226,13 @@ def _bca_limits(sample, tail_low, tail_high, **options):
     below = ((drawn < auc).mean() + (drawn <= auc).mean()) / 2
     bias = ndtri(np.clip(below, 0.5 / len(drawn), 1 - 0.5 / len(drawn)))
 
-    def quantile(z):
-        if np.isinf(z):
-            return float(z > 0)
-        # Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z)))
-        shift = bias + z
-        stretch = 1 - acceleration * shift
-        if stretch <= 0:  # beyond the pole: take the outermost draw
-            return drawn[-1 if shift > 0 else 0]
-        return np.quantile(drawn, ndtr(bias + shift / stretch))
-
-    return quantile(ndtri(tail_low)), quantile(-ndtri(tail_high))
+    # p = Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))), or beyond the pole the outermost draw
+    z = ndtri(np.maximum([tail_low, tail_high], _NO_TAIL))
+    shift = bias + z * [1, -1]
+    stretch = 1 - acceleration * shift
+    p = np.where(stretch > 0, ndtr(bias + shift / np.abs(stretch)), shift > 0)
+    low, high = np.quantile(drawn, p)
+    return (low if tail_low else 0.0), (high if tail_high else 1.0)
 
 
 _own = partial(Method, transform=None, least_rows=2)

@@ -23,7 +23,6 @@ from .._validation import (
     distinct_labels,
     short,
 )
-from ..statistics._levels import placements
 from ..statistics._result import Result
 from ..statistics._wald import Interval, interval_tails
 from ._auc_estimate import AUCEstimate
@@ -162,28 +161,24 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     >>> hand_till_auc(y, -abs(X[:, [2]] - [1.5, 4.3, 5.6]))
     AveragedAUC(auc=0.9804, interval95=(0.9658, 0.9889), parts of shape (3, 3))
     """
-    y, score, classes = check_class_scores(y_true, y_score, labels)
+    y, score, classes, _ = check_class_scores(y_true, y_score, labels)
     K = len(classes)
     rows = [np.flatnonzero(y == c) for c in classes]
-    smallest = min(map(len, rows))
-    if smallest < 2:
-        raise ValueError(f"y_true must hold >= 2 rows of each class, got {smallest}")
     parts, influence = np.full((K, K), np.nan), np.zeros(len(y))
     for i, j in permutations(range(K), 2):
         # A(i|j): scores of column i, class i is positive, class j negative
-        v01, v10 = placements(score[rows[j], i], score[rows[i], i])
-        parts[i, j] = v10.mean()
-        influence[rows[j]] += v01
-        influence[rows[i]] += v10
-    # M = Σ_{i≠j} A(i|j)/(K(K − 1)),   Var M ≈ Σ_c var(u)/n_c
-    influence /= K * (K - 1)
-    variance = sum(influence[r].var(ddof=1) / len(r) for r in rows)
+        sample = Sample((score[rows[j], i], score[rows[i], i]))
+        parts[i, j] = sample.auc
+        for r, u in zip((rows[j], rows[i]), sample.influences(), strict=True):
+            influence[r] += u
+    # M = Σ_{i≠j} A(i|j)/(K(K − 1)),   Var M ≈ Σ (influence/(K(K − 1)))²
+    error = np.sqrt(influence @ influence) / (K * (K - 1))
     auc = parts[~np.eye(K, dtype=bool)].mean()
-    return AveragedAUC(float(auc), float(np.sqrt(variance)), parts, smallest)
+    return AveragedAUC(float(auc), float(error), parts, min(map(len, rows)))
 
 
-def check_class_scores(y_true, y_score, labels):
-    """Return labels of K classes, a column of scores for each, and the classes."""
+def check_class_scores(y_true, y_score, labels, sample_weight=None):
+    """Labels of K classes, a column of scores for each, the classes, and weights."""
     y = check_column("y_true", y_true)
     name, given = ("y_true", y) if labels is None else ("labels", labels)
     classes = check_column(name, given)
@@ -203,7 +198,17 @@ def check_class_scores(y_true, y_score, labels):
         )
     for column in score.T:
         check_score(column, len(y), allow_infinite=True)
-    return y, score, classes
+    weight = None
+    if sample_weight is not None:
+        weight = check_non_negative(sample_weight, len(y))
+    counted = y if weight is None else y[weight > 0]
+    for c, label in zip(classes, classes.tolist(), strict=True):
+        if (counted == c).sum() < 2:
+            raise ValueError(
+                "y_true must hold at least 2 rows (of positive weight) of each class, "
+                f"got {(counted == c).sum()} of {label!r}"
+            )
+    return y, score, classes, weight
 
 
 def one_vs_rest_auc(
@@ -260,26 +265,15 @@ def one_vs_rest_auc(
     1  0.7662         0.04109  0.6754  0.8353    100     50
     2  0.8012         0.03836  0.7142  0.8643    100     50
     """
-    y, score, classes = check_class_scores(y_true, y_score, labels)
-    weight, count = None, np.ones(len(y))
-    if sample_weight is not None:
-        weight = count = check_non_negative(sample_weight, len(y))
-    counted = count > 0
-    for c, name in zip(classes, classes.tolist(), strict=True):
-        if (y[counted] == c).sum() < 2:
-            raise ValueError(
-                "y_true must hold at least 2 rows (of positive weight) of each class, "
-                f"got {(y[counted] == c).sum()} of {name!r}"
-            )
+    checked = check_class_scores(y_true, y_score, labels, sample_weight)
+    y, score, classes, weight = checked
     cluster = check_groups(groups, len(y))
-    given = weight, cluster
-    estimates = (
-        AUCEstimate._of(*Sample.split([column], y == c, *given))
+    samples = [
+        Sample.split([column], y == c, weight, cluster)[0]
         for c, column in zip(classes, score.T, strict=True)
-    )
-    cluster = None if cluster is None else cluster[counted]
-    rows = y[counted], count[counted], cluster
-    return OneVsRestAUC(classes, tuple(estimates), rows)
+    ]
+    counted = y if weight is None else y[weight > 0]
+    return OneVsRestAUC(classes, tuple(map(AUCEstimate._of, samples)), counted)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -293,8 +287,8 @@ class OneVsRestAUC(Result):
     labels : ndarray of shape (K,)
     estimates : tuple of AUCEstimate
         One estimate per class, in the order of the labels.
-    _rows : (ndarray, ndarray, ndarray or None)
-        Labels, weights and clusters of the rows, each of shape (n,).
+    _y : ndarray of shape (n,)
+        Labels of the rows of positive weight.
 
     Examples
     --------
@@ -311,7 +305,7 @@ class OneVsRestAUC(Result):
 
     labels: np.ndarray
     estimates: tuple[AUCEstimate, ...]
-    _rows: tuple = field(repr=False)
+    _y: np.ndarray = field(repr=False)
 
     _rows_in_text = True
 
@@ -375,34 +369,21 @@ class OneVsRestAUC(Result):
         own class and as a negative of the others. For K = 2 and two columns that rank
         the rows equally the result is DeLong's standard error.
         """
-        y, count, cluster = self._rows
+        y, samples = self._y, [estimate._sample for estimate in self.estimates]
         influence = np.zeros(len(y))
-        for c, estimate in zip(self.labels, self.estimates, strict=True):
-            sample = estimate._sample
-            sample.check_variance()
-            at_rows = sample.of_rows(*sample.levels.placements)
-            for rows, v in zip((y != c, y == c), at_rows, strict=True):
-                groups = None if cluster is None else cluster[rows]
-                influence[rows] += _influence(v, count[rows], groups) / len(self.labels)
-        # Var Ā = Σ w u², or the sum of squared sums of u over clusters
-        if cluster is None:
+        for c, sample in zip(self.labels, samples, strict=True):
+            for rows, u in zip((y != c, y == c), sample.influences(), strict=True):
+                influence[rows] += u / len(samples)
+        smallest = int(min(sample.independent[1] for sample in samples))
+        # the first sample holds its positives, the rows of the first class, last
+        influence = influence[np.argsort(y == self.labels[0], kind="stable")]
+        count, clusters = np.concatenate(samples[0].counts), samples[0].clusters
+        # Var Ā = Σ w u², or the sum of squared sums of w u over clusters, each of which
+        # may hold rows of several classes
+        if clusters is None:
             variance = count @ influence**2
-            smallest = int(min(count[y == c].sum() for c in self.labels))
-        else:  # a cluster may hold rows of several classes: one sum over all of them
-            variance = (np.bincount(cluster, influence * count) ** 2).sum()
-            smallest = min(len(np.unique(cluster[y == c])) for c in self.labels)
+        else:
+            sums = np.bincount(np.concatenate(clusters), influence * count)
+            variance = sums @ sums
         error = float(np.sqrt(variance))
         return AveragedAUC(float(self.auc.mean()), error, self.auc, smallest)
-
-
-def _influence(v, count, cluster):
-    """``(V − A)/√{n(n − 1)}`` of the placements of one class (section 1)."""
-    n = total = count.sum()
-    if cluster is not None:
-        n = len(np.unique(cluster))
-        if n < 2:
-            raise ValueError(
-                f"each class must hold at least 2 groups for a standard error, got {n}"
-            )
-    # for whole w, Σ w u² = Σ w (V − A)²/{n(n − 1)}, DeLong's variance
-    return (v - np.average(v, weights=count)) / total * np.sqrt(n / (n - 1))

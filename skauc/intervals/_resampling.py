@@ -136,10 +136,9 @@ def exchange_effects(a, b) -> tuple[np.ndarray, np.ndarray]:
         for v, w in zip(both, a.counts, strict=True)
     ])  # fmt: skip
     weight = np.concatenate(a.counts)
-    if not a.clustered:
+    if a.clusters is None:
         return effects, weight.astype(np.int64)
-    cluster = np.concatenate([a.cluster_neg, a.cluster_pos])
-    effects = np.bincount(cluster, effects * weight)
+    effects = np.bincount(np.concatenate(a.clusters), effects * weight)
     return effects, np.ones(len(effects), np.int64)
 
 
@@ -147,7 +146,7 @@ def _ranks(sample):
     """Midranks of the negatives and the positives, rows counted by their weights."""
     levels = sample.levels
     total = levels.neg + levels.pos
-    if sample.clustered:  # with clusters weights are not counts
+    if sample.clusters is not None:  # with clusters weights are not counts
         total = np.bincount(np.concatenate(levels.row_levels)).astype(float)
     # Rows below + (rows tied + 1)/2
     ranks = np.cumsum(total) - (total - 1) / 2
@@ -172,8 +171,7 @@ def bootstrap_draws(samples, n_resamples, rng) -> np.ndarray:
         A resample of clusters that holds one class only is left out.
     """
     first, draws = samples[0], []
-    clusters = (first.cluster_neg, first.cluster_pos) if first.clustered else None
-    for neg, pos in resampled_weights(first.counts, n_resamples, rng, clusters):
+    for neg, pos in resampled_weights(first.counts, n_resamples, rng, first.clusters):
         full = (neg.sum(axis=1) > 0) & (pos.sum(axis=1) > 0)
         tables = (sample.levels for sample in samples)
         aucs = [t.auc_of(*t.sums_at(neg[full], pos[full])) for t in tables]
