@@ -30,6 +30,7 @@ __all__ = [
     "check_codes",
     "check_column",
     "check_counts",
+    "check_either",
     "check_features",
     "check_flag",
     "check_floats",
@@ -286,6 +287,19 @@ def check_counts(weight, positive):
 def _class_totals(positive, weight):
     """Sums of the weights of the negatives and of the positives."""
     return weight[~positive].sum(), weight[positive].sum()
+
+
+def check_either(name: str, **given):
+    """Raise unless exactly one of several arguments is given, the others None.
+
+    ``name`` is the function or the result that needs it.
+    """
+    present = [key for key, value in given.items() if value is not None]
+    if len(present) != 1:
+        raise ValueError(
+            f"{name} needs either {' or '.join(given)}, got "
+            f"{' and '.join(present) or 'none of them'}"
+        )
 
 
 def check_groups(groups, n: int) -> np.ndarray | None:

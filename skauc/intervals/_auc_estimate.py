@@ -253,7 +253,7 @@ class AUCEstimate(EstimateWithLimits):
             As :meth:`confidence_interval`.
         """
         chosen = self._choose(method, options)
-        return float(chosen.error(self._sample, **options))
+        return float(chosen.centre_and_error(self._sample, **options)[1])
 
     def confidence_interval(
         self,
@@ -310,14 +310,10 @@ class AUCEstimate(EstimateWithLimits):
         chosen = METHODS[check_option("method", method, METHODS)]
         if grouped and method != "delong":
             raise ValueError(f"method must be 'delong' with groups, got {method!r}")
-        sample.check_variance()
         for name in options:
             if name not in chosen.options:
                 raise ValueError(f"{name} must not be given for method={method!r}")
-        # of clusters, mean_variance needs two
-        if not grouped and sample.smaller < chosen.least_rows:
-            raise ValueError(
-                f"method={method!r} needs at least {chosen.least_rows} rows in each "
-                f"class, got {sample.smaller:g}; {DEFAULT_METHOD!r} needs one"
-            )
+        sample.check_variance()
+        if chosen.needs_two:
+            sample.check_two()
         return chosen

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._validation import (
+    check_either,
     check_integer,
     check_interval,
     check_option,
@@ -102,7 +103,8 @@ def compare_auc(
         cluster together). It keeps its level even if a class has few rows; its null
         hypothesis is that the curves are equal. The standard error and the interval
         remain DeLong's. ``"bootstrap"`` uses the covariance of resampled AUCs.
-        ``"permutation"`` and ``"bootstrap"`` do not support partial areas.
+        ``"permutation"`` and ``"bootstrap"`` do not support partial areas, ``"welch"``
+        and ``"bootstrap"`` no ``groups``.
     n_resamples : int >= 100, default=9999
         Number of resamples for ``"bootstrap"`` and ``"permutation"``; a permutation
         test in which at most 20 rows matter enumerates all permutations instead.
@@ -232,9 +234,8 @@ def _of_different_rows(a, b, null, alternative, method) -> AUCComparison:
 
 
 def _check_question(n, y_true_b, constant, margin, alternative):
-    if (n < 2) == (constant is None):
-        got = "none of them" if constant is None else "both"
-        raise ValueError(f"compare_auc needs either score_b or constant, got {got}")
+    score_b = None if n < 2 else n
+    check_either("compare_auc", score_b=score_b, constant=constant)
     if constant is not None:
         check_interval("constant", constant, 0, 1)
     if y_true_b is not None and n != 2:
@@ -268,8 +269,10 @@ def _check_method(method, two_scores_of_rows, y_true_b, margin, region, groups):
         raise ValueError(
             "method='welch' needs scores of different rows, y_true_b, got None"
         )
-    if method == "welch" and groups is not None:
-        raise ValueError(f"groups must be None for method='welch', got {short(groups)}")
+    if method in ("welch", "bootstrap") and groups is not None:
+        raise ValueError(
+            f"groups must be None for method={method!r}, got {short(groups)}"
+        )
     if method == "permutation" and not (two_scores_of_rows and margin == 0):
         raise ValueError(
             "method='permutation' needs two scores of the same rows and no margin, got "

@@ -189,9 +189,7 @@ class EmpiricalROC(Result):
         YoudenPoint
             Named tuple ``(threshold, fpr, tpr, j)``.
         """
-        rule = ThresholdRule("youden", np.zeros(1))
-        # corner 0 is (0, 0); no rule chooses its threshold inf
-        (k,) = rule.corners(self.thresholds[1:], self.fpr, self.tpr)
+        (k,) = _first_best(self.tpr - self.fpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
         return YoudenPoint(*map(float, values))
 
@@ -302,7 +300,7 @@ class ThresholdRule(Value):
     weight: float = 1.0
 
     @classmethod
-    def of(cls, cost, prevalence, **given) -> ThresholdRule:
+    def of(cls, thresholds, cost, prevalence, **given) -> ThresholdRule:
         """The rule that one of the arguments names; without one, all thresholds."""
         named = [name for name, value in given.items() if value is not None]
         if len(named) > 1:
@@ -314,7 +312,7 @@ class ThresholdRule(Value):
         if cost is not None and kind != "best":
             raise ValueError(f"cost must come with best, got {cost!r} without it")
         if kind == "all":
-            return cls(kind, np.empty(0))
+            return cls(kind, thresholds)
         if kind == "best":
             weight = 1.0
             if cost is not None:  # (1 − π)/(c π): a false alarm's when a miss weighs 1
@@ -343,10 +341,8 @@ class ThresholdRule(Value):
         ndarray of int of shape (..., number of targets)
         """
         if self.kind in ("all", "threshold"):  # weights do not move these
-            at = np.arange(1, len(thresholds) + 1)
-            if self.kind == "threshold":
-                # the number of the corner is the number of levels >= t
-                at = np.searchsorted(-thresholds, -self.targets, side="right")
+            # the number of the corner is the number of levels >= t
+            at = np.searchsorted(-thresholds, -self.targets, side="right")
             return np.broadcast_to(at, (*fpr.shape[:-1], len(at)))
         if self.kind == "sensitivity":  # the first corner that reaches it
             return _count(tpr, self.targets - _ROUNDING, "left")
@@ -358,8 +354,10 @@ class ThresholdRule(Value):
 
     def beyond_the_rows(self, n_neg, n_pos) -> np.ndarray:
         """Whether less than one row of its class lies beyond each target."""
+        if self.kind not in ("sensitivity", "specificity"):
+            return np.zeros(1, dtype=bool)
         # n(1 − target) < 1: less than the outermost row lies beyond the target
-        n = {"sensitivity": n_pos, "specificity": n_neg}.get(self.kind, np.inf)
+        n = n_pos if self.kind == "sensitivity" else n_neg
         return n * (1 - self.targets) < 1 - _ROUNDING * n
 
     def order_statistics(self, points, tail_low, tail_high):

@@ -14,7 +14,13 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._validation import check_integer, check_interval, check_option, generator
+from .._validation import (
+    check_either,
+    check_integer,
+    check_interval,
+    check_option,
+    generator,
+)
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart, projected_posterior
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
@@ -36,12 +42,8 @@ class Method:
     centre_and_error: Callable
     own_limits: Callable | None = None
     transform: str | None = "logit"
-    least_rows: int = 1
+    needs_two: bool = False  # rows of each class
     options: tuple[str, ...] = ()
-
-    def error(self, sample, **options):
-        """Return the standard error."""
-        return self.centre_and_error(sample, **options)[1]
 
     def limits(self, sample, tails, transform, **options):
         """Return ``(low, high)``."""
@@ -155,11 +157,7 @@ def _bayesian_limits(sample, tail_low, tail_high, **options):
 
 def _count_errors(sample, threshold=None, n_errors=None, **_):
     """Number of errors if ``score > threshold`` is predicted as positive."""
-    if (threshold is None) == (n_errors is None):
-        raise ValueError(
-            "method='cortes_mohri' needs threshold= or n_errors=, got "
-            f"{'none of them' if n_errors is None else 'both'}"
-        )
+    check_either("method='cortes_mohri'", threshold=threshold, n_errors=n_errors)
     if n_errors is not None:
         return n_errors
     threshold = check_interval("threshold", threshold)
@@ -182,11 +180,6 @@ def _cortes_mohri_limits(
     n_neg, n_pos = sample.sizes
     # a one-sided interval is one side of a two-sided one with twice the risk
     risk = 2 * max(tail_low, tail_high)
-    if risk >= 1:
-        raise ValueError(
-            "confidence_level must exceed 0.5 for one side of a Cortes-Mohri interval, "
-            f"got {1 - risk / 2:g}"
-        )
     low, high = cortes_mohri_interval(n_pos, n_neg, k, 1 - risk, **options)
     return (low if tail_low else 0.0), (high if tail_high else 1.0)
 
@@ -235,18 +228,18 @@ def _bca_limits(sample, tail_low, tail_high, **options):
     return (low if tail_low else 0.0), (high if tail_high else 1.0)
 
 
-_own = partial(Method, transform=None, least_rows=2)
+_own = partial(Method, transform=None, needs_two=True)
 METHODS = {
     "score": _score(_larger),
     "hanley_mcneil_score": _score(_newcombe),
-    "delong": Method(_around_auc(lambda s: s.delong_variance), least_rows=2),
-    "bamber": Method(_around_auc(lambda s: s.levels.bamber_variance), least_rows=2),
+    "delong": Method(_around_auc(lambda s: s.delong_variance), needs_two=True),
+    "bamber": Method(_around_auc(lambda s: s.levels.bamber_variance), needs_two=True),
     "hanley_mcneil": Method(
         _around_auc(lambda s: hanley_mcneil_variance(s.auc, *s.sizes))
     ),
     # Var Â ≤ A(1 − A)/min(n₀, n₁), whatever the scores (section 2)
     "max_variance": Method(_around_auc(lambda s: s.auc * (1 - s.auc) / s.smaller)),
-    "binormal": Method(_binormal, transform="probit", least_rows=2),
+    "binormal": Method(_binormal, transform="probit", needs_two=True),
     "bayesian": _own(_bayesian, _bayesian_limits, options=("covariance",)),
     "cortes_mohri": Method(
         _cortes_mohri,

@@ -14,12 +14,11 @@ import numpy as np
 
 from .._validation import (
     check_column,
-    check_floats,
     check_groups,
     check_interval,
     check_non_negative,
+    check_numbers,
     check_option,
-    check_score,
     distinct_labels,
     short,
 )
@@ -190,14 +189,12 @@ def check_class_scores(y_true, y_score, labels, sample_weight=None):
             "labels must name two classes or more and each class of y_true once, got "
             f"{short(classes.tolist())}"
         )
-    score = check_floats("y_score", y_score)
+    score = check_numbers("y_score", y_score)
     if score.shape != (len(y), K):
         raise ValueError(
             f"y_score must have one row for each label and one column for each of the "
             f"{K} classes, {(len(y), K)}, got shape {score.shape}"
         )
-    for column in score.T:
-        check_score(column, len(y), allow_infinite=True)
     weight = None
     if sample_weight is not None:
         weight = check_non_negative(sample_weight, len(y))
@@ -370,20 +367,15 @@ class OneVsRestAUC(Result):
         the rows equally the result is DeLong's standard error.
         """
         y, samples = self._y, [estimate._sample for estimate in self.estimates]
-        influence = np.zeros(len(y))
+        influence: np.ndarray = np.zeros(len(y))
         for c, sample in zip(self.labels, samples, strict=True):
             for rows, u in zip((y != c, y == c), sample.influences(), strict=True):
                 influence[rows] += u / len(samples)
         smallest = int(min(sample.independent[1] for sample in samples))
-        # the first sample holds its positives, the rows of the first class, last
-        influence = influence[np.argsort(y == self.labels[0], kind="stable")]
-        count, clusters = np.concatenate(samples[0].counts), samples[0].clusters
-        # Var Ā = Σ w u², or the sum of squared sums of w u over clusters, each of which
-        # may hold rows of several classes
-        if clusters is None:
-            variance = count @ influence**2
-        else:
-            sums = np.bincount(np.concatenate(clusters), influence * count)
-            variance = sums @ sums
-        error = float(np.sqrt(variance))
+        clusters = samples[0].clusters
+        if clusters is not None:  # they may hold rows of several classes
+            # the first sample holds its positives, the rows of the first class, last
+            rows = np.argsort(y == self.labels[0], kind="stable")
+            influence = np.bincount(np.concatenate(clusters), influence[rows])
+        error = float(np.sqrt(influence @ influence))  # Var Ā = Σ influence²
         return AveragedAUC(float(self.auc.mean()), error, self.auc, smallest)

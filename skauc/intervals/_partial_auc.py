@@ -18,7 +18,13 @@ from functools import cached_property
 
 import numpy as np
 
-from .._validation import check_flag, check_numbers, check_option, short
+from .._validation import (
+    check_either,
+    check_flag,
+    check_numbers,
+    check_option,
+    short,
+)
 from ..statistics._levels import height
 from ..statistics._result import Value
 from ..statistics._wald import Interval, interval_tails
@@ -43,11 +49,7 @@ class Region:
     @classmethod
     def of(cls, fpr, tpr) -> Region:
         """Region given by one of ``fpr`` and ``tpr``."""
-        if (fpr is None) == (tpr is None):
-            got = "none of them" if fpr is None else "both"
-            raise ValueError(
-                f"a partial area needs either fpr=(a, b) or tpr=(a, b), got {got}"
-            )
+        check_either("a partial area", fpr=fpr, tpr=tpr)
         name, limits = ("fpr", fpr) if tpr is None else ("tpr", tpr)
         pair = check_numbers(name, limits, 0, 1)
         if pair.shape != (2,) or not pair[1] - pair[0] >= _NARROWEST:
@@ -112,8 +114,9 @@ class PartOfSample(Value):
     @cached_property
     def area(self) -> float:
         """Partial area: the mean of the placements on the other axis."""
-        at_neg, at_pos = self.placements
-        levels = self.sample.levels
+        levels, (at_neg, at_pos) = self.sample.levels, self.placements
+        if self.region.width == 1:
+            return levels.auc
         over_fpr = self.region.axis == "fpr"
         # The mean of V₁ (of the class on the other axis) is the area itself
         v, w = (at_pos, levels.pos) if over_fpr else (at_neg, levels.neg)

@@ -22,6 +22,7 @@ from ..statistics._wald import ALTERNATIVES
 from ._limits import bisected
 
 TESTS = ("score", "wald")
+_NO_VARIANCE = 1e-30  # of scores of correlation 1, whose variance is rounding
 # Gauss–Legendre; 64 nodes leave 1e-13 for |r| ≤ ½ and 1e-9 for the one term of r > ½
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
@@ -96,7 +97,7 @@ class Plan:
     alpha: np.ndarray
     margin: np.ndarray
     two: bool
-    correlation: tuple[float, float] | None
+    correlation: np.ndarray
     alternative: str
     variance: Callable
     test: str
@@ -105,8 +106,11 @@ class Plan:
     def of(cls, auc, null, alpha, auc2, correlation, margin, alternative, method, test):
         """Check the parameters, and choose test and method where they are None."""
         two = auc2 is not None
-        scalar = np.ndim(null) == np.ndim(margin) == 0
-        mann_whitney = not two and scalar and (null, margin) == (0.5, 0)
+        second = {"auc2": auc2} if two else {"null": null}
+        shares = {"auc": auc, **second, "alpha": alpha}
+        checked = [check_numbers(*s, 0, 1, closed="neither") for s in shares.items()]
+        margin = check_numbers("margin", margin, 0, 1, closed="left")
+        mann_whitney = not (two or margin.any() or (checked[1] != 0.5).any())
         if test is None:
             test = "score" if mann_whitney else "wald"
         if method is None:
@@ -120,106 +124,63 @@ class Plan:
             raise ValueError(
                 f"correlation must come with auc2, got {short(correlation)} alone"
             )
-        margin = check_numbers("margin", margin, 0, 1, closed="left")
         if margin.any() and alternative == "two-sided":
             raise ValueError(
                 "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
             )
-        shares = {"auc": auc, "auc2" if two else "null": auc2 if two else null}
-        shares = {**shares, "alpha": alpha}
-        checked = (check_numbers(*s, 0, 1, closed="neither") for s in shares.items())
-        pair = None if correlation is None else _correlations(correlation)
         law = alternative, VARIANCES[method], test
-        plan = cls(*checked, margin, two, pair, *law)
-        # a test of one AUC needs its variance at the border
-        outside = plan.border[(plan.border <= 0) | (plan.border >= 1)]
-        if outside.size and not two:
-            raise ValueError(
-                "margin must keep the border of the null hypothesis inside (0, 1), got "
-                f"{outside.flat[0]:g}"
-            )
+        plan = cls(*checked, margin, two, _correlations(correlation), *law)
+        if not two:  # a test of one AUC needs its variance at the border
+            name = "the border of the null hypothesis"
+            check_numbers(name, plan.border, 0, 1, closed="neither")
         return plan
 
-    def shape(self, *arrays):
-        """Shape of all parameters that broadcast, with that of other arrays."""
-        numbers = (self.auc, self.reference, self.alpha, self.margin, *arrays)
-        try:
-            return np.broadcast_shapes(*map(np.shape, numbers))
-        except ValueError:
-            shapes = ", ".join(str(number.shape) for number in numbers if number.ndim)
-            raise ValueError(
-                "arguments must be numbers or arrays that broadcast, got shapes "
-                f"{shapes}"
-            ) from None
-
     @property
-    def sign(self):
-        """Sign of the alternative; 1 for a two-sided one."""
-        return -1 if self.alternative == "less" else 1
+    def sides(self) -> tuple[int, ...]:
+        """Signs of the differences that reject the null hypothesis."""
+        return {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[self.alternative]
 
     @property
     def border(self):
         """The AUC at the border of the null hypothesis."""
-        return np.asarray(self.reference - self.sign * self.margin)
-
-    @property
-    def gap(self):
-        """Distance of the true AUC beyond that border."""
-        return self.sign * (self.auc - self.border)
-
-    def check_reachable(self):
-        """Raise if the true AUC is not beyond the border of the null hypothesis."""
-        rule = {"two-sided": "differ from", "greater": "exceed", "less": "be less than"}
-        gap, auc, border = np.broadcast_arrays(self.gap, self.auc, self.border)
-        bad = gap == 0 if self.alternative == "two-sided" else gap <= 0
-        if bad.any():
-            raise ValueError(
-                f"auc must {rule[self.alternative]} the border of the null hypothesis "
-                f"{border[bad][0]:g}, got {auc[bad][0]:g}"
-            )
+        return self.reference - self.sides[0] * self.margin
 
     def error(self, n_neg, n_pos):
         """Standard error of the AUC, or of the difference."""
-        sizes = n_neg, n_pos
-        one = self.variance(self.auc, *sizes)
+        sizes, pair = (n_neg, n_pos), (self.auc, self.reference)
+        one, two = (self.variance(auc, *sizes) for auc in pair)
         if not self.two:
             return np.sqrt(one)
-        # Var(Â₁ − Â₂) = V₁ + V₂ − 2 Cov
-        two = self.variance(self.reference, *sizes)
-        if self.correlation is None:
-            return np.sqrt(one + two)
-        pair = self.auc, self.reference
+        # Cov = √(V₁V₂) r, with the correlation r of two binormal empirical AUCs
         covariance = binormal_covariance(*pair, *sizes, *self.correlation)
-        # Cov = √(V₁V₂) · r, r the correlation of two binormal empirical AUCs
         exact = [binormal_variance(auc, *sizes) for auc in pair]
         shared = np.sqrt(one / exact[0]) * np.sqrt(two / exact[1]) * covariance
-        return np.sqrt(np.maximum(one + two - 2 * shared, 0))  # 0 except for rounding
+        # Var(Â₁ − Â₂) = V₁ + V₂ − 2 Cov
+        return np.sqrt(np.maximum(one + two - 2 * shared, _NO_VARIANCE))
 
     def power(self, n_neg, n_pos):
         """Probability of a significant test."""
-        sizes = n_neg, n_pos
-        error = self.error(*sizes)
-        # z = −Φ⁻¹(α/2), or −Φ⁻¹(α) for one side
-        two_sided = self.alternative == "two-sided"
-        z = -ndtri(self.alpha / 2 if two_sided else self.alpha)
+        error = self.error(n_neg, n_pos)
+        z = -ndtri(self.alpha / len(self.sides))
         # Φ((g − r)/σ), two-sided + Φ((−g − r)/σ), r the reach on that side
-        power = _beyond(self.gap - self._reach(z, self.sign, sizes, error), error)
-        if two_sided:
-            power = power + _beyond(-self.gap - self._reach(z, -1, sizes, error), error)
-        return power
+        gaps = (
+            side * (self.auc - self.border) - self._reach(z, side, n_neg, n_pos, error)
+            for side in self.sides
+        )
+        return sum(ndtr(gap / error) for gap in gaps)
 
-    def _reach(self, z, toward, sizes, error):
+    def _reach(self, z, side, n_neg, n_pos, error):
         """Smallest significant distance r from the border of the null hypothesis."""
         if self.two:
             return z * error
         if self.test == "score":
-            return z * np.sqrt(self.variance(self.border, *sizes))
+            return z * np.sqrt(self.variance(self.border, n_neg, n_pos))
 
         # r = z √V(border ± r): DeLong's error depends on the observed AUC
         def significant(r):
-            return r >= z * np.sqrt(self.variance(self.border + toward * r, *sizes))
+            return r >= z * np.sqrt(self.variance(self.border + side * r, n_neg, n_pos))
 
-        most = 1 - self.border if toward > 0 else self.border
+        most = 1 - self.border if side > 0 else self.border
         return bisected(significant, most, 0.0, halvings=30)  # 1e-9
 
     def width(self, n_neg, n_pos):
@@ -227,17 +188,14 @@ class Plan:
         return -2 * ndtri(self.alpha / 2) * self.error(n_neg, n_pos)
 
 
-def _beyond(distance, error):
-    """``Φ(distance/error)``; 0 or 1 for an error of 0."""
-    safe = np.where(error > 0, error, 1)
-    return np.where(error > 0, ndtr(distance / safe), distance > 0)
-
-
 def _correlations(correlation):
+    """Correlations within the negatives and the positives; 0 for different rows."""
+    if correlation is None:
+        return np.zeros(2)
     pair = check_numbers("correlation", correlation, -1, 1)
     if pair.shape not in ((), (2,)):
         raise ValueError(
             "correlation must be one number or one for the negatives and one for the "
             f"positives, got shape {pair.shape}"
         )
-    return tuple(map(float, np.broadcast_to(pair, 2)))
+    return np.broadcast_to(pair, 2)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._validation import check_numbers
+from .._validation import check_either, check_numbers
 from ._limits import bisected
 from ._plan import Plan
 
@@ -131,9 +131,8 @@ def auc_power(
         check_numbers(name, n, _LEAST_ROWS, closed="left")
         for name, n in (("n_neg", n_neg), ("n_pos", n_pos))
     ]
-    plan.shape(*sizes)
     power = plan.power(*sizes)
-    return power if power.ndim else float(power)
+    return power if np.ndim(power) else float(power)
 
 
 def auc_sample_size(
@@ -196,9 +195,7 @@ def auc_sample_size(
     >>> auc_sample_size(0.85, width=0.14)
     SampleSize(n_pos=60, n_neg=60)
     """
-    if (power is None) == (width is None):
-        got = "none of them" if power is None else "both"
-        raise ValueError(f"auc_sample_size needs either power or width, got {got}")
+    check_either("auc_sample_size", power=power, width=width)
     if width is not None and method is None and auc2 is None:
         method = "hanley_mcneil"
     plan = Plan.of(
@@ -207,10 +204,7 @@ def auc_sample_size(
     ratio = check_numbers("ratio", ratio, 0, closed="neither")
     name, goal = ("power", power) if width is None else ("width", width)
     goal = check_numbers(name, goal, 0, 1, closed="neither")
-    shape = plan.shape(ratio, goal)
-    if width is None:
-        plan.check_reachable()
-    elif alternative != "two-sided":
+    if width is not None and alternative != "two-sided":
         raise ValueError(
             f"alternative must be 'two-sided' with width, got {alternative!r}"
         )
@@ -221,15 +215,15 @@ def auc_sample_size(
             return plan.power(*sizes) >= goal
         return plan.width(*sizes) <= goal * (1 + 1e-12)  # allow for rounding
 
-    most = np.full(shape, _MOST_ROWS)
-    if not np.all(enough(most)):
+    if not np.all(enough(_MOST_ROWS)):
         raise ValueError(
-            "auc_sample_size needs a larger effect, got one beyond 2**40 rows"
+            "auc_sample_size needs a larger effect beyond the null hypothesis, or a "
+            "larger width, got a study of more than 2**40 rows"
         )
     # bisect between 1 and 2⁴⁰ until less than a row is left
-    n_pos = np.ceil(bisected(lambda n: enough(np.ceil(n)), most, 1.0, halvings=42))
-    sizes = n_pos, _negatives(ratio, n_pos)
-    return SampleSize(*(n.astype(int) if shape else int(n) for n in sizes))
+    n_pos = bisected(lambda n: enough(np.ceil(n)), _MOST_ROWS, 1.0, halvings=42)
+    sizes = np.ceil(n_pos), _negatives(ratio, np.ceil(n_pos))
+    return SampleSize(*(n.astype(int) if n.ndim else int(n) for n in sizes))
 
 
 def _negatives(ratio, n_pos):

@@ -46,7 +46,7 @@ def bayesian_weights(counts, n_draws, random_state):
         yield tuple(rng.standard_gamma(w, (size, len(w))) for w in counts)
 
 
-def resampled_weights(counts, n_resamples, rng, clusters=None):
+def resampled_weights(counts, n_resamples, rng):
     """Yield batches of weights of resamples of the size of each class.
 
     Parameters
@@ -55,22 +55,14 @@ def resampled_weights(counts, n_resamples, rng, clusters=None):
         As for :func:`bayesian_weights`.
     n_resamples : int
     rng : Generator
-    clusters : (ndarray, ndarray), default=None
-        Clusters of the rows, which are then drawn with all their rows.
 
     Yields
     ------
     (neg, pos) : ndarrays of shape (batch, n_neg), (batch, n_pos)
     """
     for size in batches(n_resamples, sum(map(len, counts))):
-        if clusters is None:
-            drawn = (rng.multinomial(int(n.sum()), n / n.sum(), size) for n in counts)
-            yield tuple(weight.astype(float) for weight in drawn)
-        else:
-            names, cluster = np.unique(np.concatenate(clusters), return_inverse=True)
-            share = np.full(len(names), 1 / len(names))
-            weight = rng.multinomial(len(names), share, size)[:, cluster]
-            yield np.split(weight * np.concatenate(counts), [len(counts[0])], axis=1)
+        drawn = (rng.multinomial(int(n.sum()), n / n.sum(), size) for n in counts)
+        yield tuple(weight.astype(float) for weight in drawn)
 
 
 def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
@@ -91,40 +83,29 @@ def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
     float
         At least 1/(n_resamples + 1), or 2^{-n}.
     """
-    signed, copies = exchange_effects(a, b)
-    moving = np.abs(signed * copies) > _SAME  # other rows do not change the difference
-    signed, copies = signed[moving], copies[moving]
+    effects = exchange_effects(a, b)
+    effects = effects[np.abs(effects) > _SAME]  # others do not change the difference
     fold = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}
     size = fold[alternative]
-    least = size(signed @ copies) - _SAME
-    if copies.sum() <= _ALL_SIGNS:
+    least = size(effects.sum()) - _SAME
+    if len(effects) <= _ALL_SIGNS:
         differences = np.zeros(1)
         # Σ s_r c_r for all 2ⁿ choices of signs: each row doubles the list
-        for c in np.repeat(signed, copies):
+        for c in effects:
             differences = np.concatenate([differences + c, differences - c])
         return float((size(differences) >= least).mean())
-    count = sum(
-        int((size(_signs(copies, rows, rng) @ signed) >= least).sum())
-        for rows in batches(n_resamples, len(signed))
-    )
+    count = 0
+    for rows in batches(n_resamples, len(effects)):
+        signs = 2.0 * rng.integers(2, size=(rows, len(effects)), dtype=np.int8) - 1
+        count += int((size(signs @ effects) >= least).sum())
     # the observed choice is one of the possible ones: p is never 0
     return (count + 1) / (n_resamples + 1)
 
 
-def _signs(copies, rows, rng):
-    """Sums of the random signs of each row's copies, one choice per line."""
-    size = rows, len(copies)
-    if copies.max() == 1:
-        return 2.0 * rng.integers(2, size=size, dtype=np.int8) - 1
-    # n signs ±1 add up to 2 Bin(n, ½) − n
-    return 2.0 * rng.binomial(copies, 0.5, size=size) - copies
+def exchange_effects(a, b) -> np.ndarray:
+    """The c of each cluster, or of each row as often as it counts.
 
-
-def exchange_effects(a, b) -> tuple[np.ndarray, np.ndarray]:
-    """The c of one copy of each row, or of the clusters, and their numbers of copies.
-
-    A row of weight 2 has two copies; with clusters weights are not counts. The c of all
-    copies add up to ``Â_a − Â_b``.
+    Their sum is ``Â_a − Â_b``.
     """
     # ranks have the same scale for both scores
     ranks = zip(*(_ranks(sample) for sample in (a, b)), strict=True)
@@ -137,9 +118,8 @@ def exchange_effects(a, b) -> tuple[np.ndarray, np.ndarray]:
     ])  # fmt: skip
     weight = np.concatenate(a.counts)
     if a.clusters is None:
-        return effects, weight.astype(np.int64)
-    effects = np.bincount(np.concatenate(a.clusters), effects * weight)
-    return effects, np.ones(len(effects), np.int64)
+        return np.repeat(effects, weight.astype(np.int64))
+    return np.bincount(np.concatenate(a.clusters), effects * weight)
 
 
 def _ranks(sample):
@@ -154,26 +134,17 @@ def _ranks(sample):
 
 
 def bootstrap_draws(samples, n_resamples, rng) -> np.ndarray:
-    """AUCs of k scores in resamples of their rows, shape (n_drawn, k).
-
-    Rows are drawn anew within each class, or clusters with all their rows.
+    """AUCs of k scores in resamples of the rows of each class, shape (n_resamples, k).
 
     Parameters
     ----------
     samples : list of Sample
-        The rows in the same order, with the same weights and clusters.
+        The rows in the same order, with the same weights.
     n_resamples : int
     rng : Generator
-
-    Returns
-    -------
-    ndarray
-        A resample of clusters that holds one class only is left out.
     """
-    first, draws = samples[0], []
-    for neg, pos in resampled_weights(first.counts, n_resamples, rng, first.clusters):
-        full = (neg.sum(axis=1) > 0) & (pos.sum(axis=1) > 0)
-        tables = (sample.levels for sample in samples)
-        aucs = [t.auc_of(*t.sums_at(neg[full], pos[full])) for t in tables]
-        draws.append(np.column_stack(aucs))
-    return np.concatenate(draws)
+    levels = [sample.levels for sample in samples]
+    return np.concatenate([
+        np.column_stack([one.auc_of(*one.sums_at(*weights)) for one in levels])
+        for weights in resampled_weights(samples[0].counts, n_resamples, rng)
+    ])  # fmt: skip

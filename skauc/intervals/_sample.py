@@ -77,11 +77,13 @@ class Sample(Value):
         return self.weights or tuple(np.ones(len(score)) for score in self.scores)
 
     @cached_property
-    def sizes(self) -> tuple:
+    def sizes(self) -> tuple[float, float]:
         """Rows of each class, or the sums of their weights."""
         if self.weights is None:
-            return tuple(map(len, self.scores))
-        return tuple(float(weight.sum()) for weight in self.weights)
+            neg, pos = self.scores
+            return len(neg), len(pos)
+        neg, pos = self.weights
+        return float(neg.sum()), float(pos.sum())
 
     @cached_property
     def independent(self) -> tuple:
@@ -113,21 +115,22 @@ class Sample(Value):
         if self.smaller < 2:
             kind = "rows" if self.clusters is None else "groups"
             raise ValueError(
-                f"each class must hold at least 2 {kind} for DeLong's variance, got "
-                f"{self.smaller:g}"
+                f"each class must hold at least 2 {kind} for an estimated variance, "
+                f"got {self.smaller:g}"
             )
 
     def mean_variance(self, at_neg, at_pos) -> float:
         """Variance of the mean of placements that are given for each level."""
         self.check_two()
-        if self.clusters is not None:
-            return self.covariance(*self.of_rows(at_neg[None], at_pos[None]))[0, 0]
-        levels, total = self.levels, 0.0
-        for v, w in ((at_neg, levels.neg), (at_pos, levels.pos)):
-            # less one of the values, so that equal values have variance exactly 0
-            n, v = float(w.sum()), v - v[np.argmax(w)]
-            total += w @ (v - w @ v / n) ** 2 / (n * (n - 1))
-        return float(total)
+        counts = self.levels.neg, self.levels.pos
+        # less one of the values, so that equal values have variance exactly 0
+        v01, v10 = (
+            v[None] - v[np.argmax(n)]
+            for v, n in zip((at_neg, at_pos), counts, strict=True)
+        )
+        if self.clusters is None:
+            return float(delong_covariance(v01, v10, *counts)[0, 0])
+        return float(self.covariance(*self.of_rows(v01, v10))[0, 0])
 
     def of_rows(self, at_neg, at_pos):
         """Values of the levels, shape (..., d), for the rows of each class."""
@@ -154,18 +157,19 @@ class Sample(Value):
         return self.mean_variance(*self.levels.placements)
 
     def influences(self) -> list[np.ndarray]:
-        """Influence ``u = (V − A)/√{n(n − 1)}`` of each row on the AUC, by class.
+        """Influence of each row on the AUC, by class (section 1).
 
-        ``Σ w u²``, or the sum of the squared sums of ``w u`` over the clusters, is the
-        variance (section 1).
+        ``w (V − A)/√{n(n − 1)}``, or without clusters √w in place of w: the squares, of
+        sums over the clusters if there are any, add up to the variance.
         """
         self.check_two()
         placed = self.of_rows(*self.levels.placements)
         classes = zip(placed, self.counts, self.independent, strict=True)
         return [
-            (v - w @ v / w.sum()) / w.sum() * np.sqrt(n / (n - 1))
+            (v - w @ v / w.sum()) * (np.sqrt(w) if self.clusters is None else w)
+            / w.sum() * np.sqrt(n / (n - 1))
             for v, w, n in classes
-        ]
+        ]  # fmt: skip
 
 
 def samples_of(
