@@ -3,12 +3,11 @@
 ``_sample`` holds the two samples (of rows in blocks it gathers labels, weights and
 scores). ``statistics._levels`` holds their distinct scores and computes AUC, errors and
 ROC corners from these. ``_methods`` is the registry of intervals, ``_limits`` turns an
-error into limits, ``_resampling`` draws the weights of every bootstrap, ``_plan``
-computes the power of a study. Users call ``_auc_estimate``, ``_compare``,
-``_multiclass``, ``_partial_auc``, ``_empirical_roc``, ``_operating_points``, ``_power``
-and ``_projection``. Everything below is for n₀ negatives and n₁ positives, ψ(u) = 1, ½,
-0 for u above, at and below 0, Â the mean of ψ(s_i − s_j) over all pairs (i positive, j
-negative).
+error into limits, ``_resampling`` draws the weights of every bootstrap. Users call
+``_auc_estimate``, ``_compare``, ``_multiclass``, ``_partial_auc``, ``_empirical_roc``,
+``_operating_points``, ``_power`` and ``_projection``. Everything below is for n₀
+negatives and n₁ positives, ψ(u) = 1, ½, 0 for u above, at and below 0, Â the mean of
+ψ(s_i − s_j) over all pairs (i positive, j negative).
 
 **1. Placements.** ``V₁₀(i) = mean_j ψ(s_i − s_j)`` of a positive and ``V₀₁(j) = mean_i
 ψ(s_i − s_j)`` of a negative both have the mean Â. DeLong's covariance of the AUCs of k

@@ -79,6 +79,7 @@ class TestedDifference(Result):
     def _test_columns(self):
         """Columns that all tables of differences share, as lists."""
         columns = self._wald.columns()
+        columns["pvalue"] = np.atleast_1d(self.pvalue).tolist()
         return {"difference": columns.pop("estimate"), **columns}
 
 
@@ -137,7 +138,7 @@ class AUCComparison(TestedDifference):
 
     def _columns(self):
         aucs = {"auc_a": [self.auc_a], "auc_b": [self.auc_b]}
-        return aucs | self._test_columns() | {"pvalue": [self.pvalue]}
+        return aucs | self._test_columns()
 
     @property
     def difference(self) -> float:

@@ -67,7 +67,7 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
         Estimate and standard error.
     n : float
         Size of the smaller class (or its number of clusters), for
-        :func:`exact_limits` where the error is 0 or the AUC is 0 or 1.
+        :func:`clopper_pearson_limits` where the error is 0 or the AUC is 0 or 1.
     tail_low, tail_high : float
     transform : {"none", "logit", "probit"}
         g.

@@ -26,7 +26,7 @@ from ..posterior._conjugate import NormalInverseWishart, projected_posterior
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ..statistics._moments import Moments
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
-from ._limits import clopper_pearson_limits, score_limits, wald_limits
+from ._limits import score_limits, wald_limits
 from ._resampling import resampled_weights
 
 _NO_TAIL = 1e-300  # stands for a tail of 0, whose quantile is infinite
@@ -138,9 +138,8 @@ def _posterior(sample, covariance="separate") -> AUCPosterior | None:
 
 
 def _exact_limits(sample, *tails):
-    """Clopper and Pearson's limits, where no variance is estimated (section 2)."""
-    n = sample.smaller
-    return clopper_pearson_limits(sample.auc * n, n, *tails)
+    """Limits of an AUC without an estimated variance (section 2)."""
+    return wald_limits(sample.auc, 0.0, sample.smaller, *tails, "none")
 
 
 def _bayesian(sample, **options):
@@ -167,9 +166,8 @@ def _count_errors(sample, threshold=None, n_errors=None, **_):
 
 def _cortes_mohri(sample, **options):
     n_neg, n_pos = sample.sizes
-    mean, variance = cortes_mohri_moments(
-        n_pos, n_neg, _count_errors(sample, **options)
-    )
+    k = _count_errors(sample, **options)
+    mean, variance = cortes_mohri_moments(n_pos, n_neg, k)
     return mean, np.sqrt(variance)
 
 

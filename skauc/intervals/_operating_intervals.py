@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 from scipy.special import expit, logit
+from scipy.stats import binom
 
 from .._validation import check_option
 from ._band import drawn_heights, quantiles
@@ -87,7 +88,22 @@ def _ratio_intervals(points, name, tail_low, tail_high):
 
 
 def _rank_limits(points, name, tail_low, tail_high):
-    return points._rule.order_statistics(points._sample.levels, tail_low, tail_high)
+    """Limits of the threshold with a given share of a class above, for any law.
+
+    The number of rows at or above the true threshold is binomial; the limits are the
+    scores of the ranks that it passes with a probability of at most the tails.
+    """
+    levels, share = points._sample.levels, points._rule.targets
+    above = levels.above_pos
+    if points.chosen_by == "specificity":
+        above, share = levels.above_neg, 1 - share
+    n = above[-1]
+    # K ~ Bin(n, share) rows lie above: P(K ≥ deep) ≤ tail_low, P(K < high) ≤ tail_high
+    deep = binom.isf(tail_low, n, share) + 1 if tail_low else share + np.inf
+    high = binom.ppf(tail_high, n, share) if tail_high else 0 * share
+    padded = np.concatenate([[np.inf], levels.thresholds, [-np.inf]])
+    corners = np.append(0, above)
+    return tuple(padded[np.searchsorted(corners, rank)] for rank in (deep, high))
 
 
 def drawn_points(several, n_draws=None, random_state=0):
@@ -157,9 +173,8 @@ def _corrected_limits(points, name, tail_low, tail_high, **options):
     return wilson_limits(rate * n, n, tail_low, tail_high)
 
 
-METHODS: dict[
-    str, Callable
-] = {  # the first one that is valid for a value is its default
+# The first one that is valid for a value is its default
+METHODS: dict[str, Callable] = {
     "optimism_corrected": _corrected_limits,
     "bayesian_bootstrap": _drawn_limits,
     "wilson": partial(_share_limits, wilson_limits),
@@ -260,6 +275,9 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     # there the outermost row is the threshold in most draws, so that the variance is
     # underestimated
     for points in (a, b):
-        beyond = points._rule.beyond_the_rows(*points._sample.sizes)
-        error = np.where(beyond, np.inf, error)
+        if points.chosen_by in RATES:
+            n = points._sample.sizes[points.chosen_by == "sensitivity"]
+            # n(1 − target) < 1: less than the outermost row lies beyond the target
+            beyond = n * (1 - points._rule.targets) < 1 - _NO_GAP * n
+            error = np.where(beyond, np.inf, error)
     return OperatingComparison(name, *rates, error)

@@ -281,13 +281,8 @@ def binormal_auc_score(
     >>> round(binormal_auc_score([0, 0, 1, 1], [0.0, 1.0, 1.0, 2.0]), 4)
     0.8413
     """
-    return binormal_roc(
-        y_true,
-        y_score,
-        equal_variance=equal_variance,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-    ).auc
+    how = {"sample_weight": sample_weight, "pos_label": pos_label}
+    return binormal_roc(y_true, y_score, equal_variance=equal_variance, **how).auc
 
 
 def binormal_roc(

@@ -14,6 +14,7 @@ from ..statistics._levels import placements
 DRAWS = 4000  # a simultaneous limit is then about the 15th smallest draw
 _NUMBERS_AT_ONCE = 2_000_000  # weights drawn at once: 16 MB
 _ALL_SIGNS = 20  # for so few rows all 2²⁰ choices are tried (8 MB, 10 ms)
+_MOST_ROWS = 10**6  # permuted rows: 9999 permutations of them take some 20 s
 _SAME = 1e-12  # permuted differences this close to the observed one are ties
 
 
@@ -118,6 +119,11 @@ def exchange_effects(a, b) -> np.ndarray:
     ])  # fmt: skip
     weight = np.concatenate(a.counts)
     if a.clusters is None:
+        if weight.sum() > _MOST_ROWS:
+            raise ValueError(
+                f"method='permutation' takes at most {_MOST_ROWS} rows, or a sum of "
+                f"sample_weight up to that, got {weight.sum():.0f}"
+            )
         return np.repeat(effects, weight.astype(np.int64))
     return np.bincount(np.concatenate(a.clusters), effects * weight)
 

@@ -217,5 +217,5 @@ def test_errors_of_intervals_and_comparisons():
         ValueError, match="method must be one of 'score', 'delong', got 1"
     ):
         part.confidence_interval(method=1)
-    with pytest.raises(ValueError, match="constant must be at most .* 0.1, got 0.5"):
+    with pytest.raises(ValueError, match=r"constant must lie in \[0, 0.1\], got 0.5"):
         compare_auc([0, 0, 1, 1], [1, 2, 3, 4], constant=0.5, fpr=(0, 0.1))
