@@ -91,10 +91,10 @@ Tied rows take the means over their straight piece of the curve. For ``a = 0, b 
 they are section 1's placements, and section 1 gives their variance. An area over a
 range of TPR is that of the swapped classes, of scores −s, over ``1 − b ≤ FPR ≤ 1 − a``.
 
-**8. Resampling.** A bootstrap draws how often each distinct score (or row, or cluster)
-occurs: multinomial numbers, or Gamma(w) weights, which over their sum are Dirichlet.
-An AUC of drawn weights needs no sort. More than 512 distinct scores of one sample are
-joined to blocks that keep their inner AUC, which loses 4e-6 of the variance.
+**8. Resampling.** A bootstrap draws how often each distinct score (or row) occurs:
+multinomial numbers, or Gamma(w) weights, which over their sum are Dirichlet. An AUC of
+drawn weights needs no sort. More than 512 distinct scores of one sample are joined to
+blocks that keep their inner AUC, which loses 4e-6 of the variance.
 
 Permutation (Bandos, Rockette & Gur 2005). The null hypothesis is that the two scores of
 a row may be exchanged after both became ranks. Then every choice of rows to swap is

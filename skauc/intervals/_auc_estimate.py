@@ -10,7 +10,7 @@ from ..statistics._wald import Interval, interval_tails
 from ._limits import TRANSFORMS, EstimateWithLimits
 from ._methods import METHODS
 from ._partial_auc import PartialAUC
-from ._sample import Sample
+from ._sample import Sample, samples_of
 
 DEFAULT_METHOD = "score"
 
@@ -83,9 +83,8 @@ def auc_estimate(
     >>> round(low, 2), round(high, 2)
     (0.45, 0.98)
     """
-    return AUCEstimate._of(
-        Sample.from_input(y_true, y_score, sample_weight, groups, pos_label)
-    )
+    given = y_true, (y_score,), sample_weight, groups, pos_label
+    return AUCEstimate._of(*samples_of(*given, keep_order=False))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -116,13 +116,11 @@ def quantiles(low, high, tail_low, tail_high, ends=(0.0, 1.0)):
     )
 
 
-def _pointwise(levels, grid, level, *draws):
-    tail = (1 - level) / 2
-    return quantiles(*drawn_heights(levels, grid, *draws), tail, tail)
+def _pointwise(low, high, level):
+    return quantiles(low, high, (1 - level) / 2, (1 - level) / 2)
 
 
-def _simultaneous(levels, grid, level, *draws):
-    low, high = drawn_heights(levels, grid, *draws)
+def _simultaneous(low, high, level):
     # a draw is above the r-th smallest where r or more draws are at or below it
     ranks = (rankdata(heights, "max", axis=0) for heights in (low, -high))
     least = np.minimum(*ranks).min(axis=1)
@@ -139,6 +137,7 @@ def roc_band(levels: Levels, level, method, fpr, n_draws, random_state) -> ROCBa
     grid = _GRID if fpr is None else np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
     if grid.ndim != 1 or not len(grid):
         raise ValueError(f"fpr must hold at least one number, got {short(fpr)}")
-    low, high = BANDS[method](levels, grid, level, n_draws, random_state)
+    low, high = drawn_heights(levels, grid, n_draws, random_state)
+    low, high = BANDS[method](low, high, level)
     low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
     return ROCBand(grid, low, high, level, method, method == "simultaneous")

@@ -173,7 +173,8 @@ def compare_auc(
     _check_question(n, y_true_b, constant, margin, alternative, region.width)
     _check_method(method, n == 2 > len(sets), y_true_b, margin, region, groups)
     if method == "bootstrap":
-        sets = [one.resampled(number, rng) for one in sets]
+        drawn = (bootstrap_draws(one.samples, number, rng) for one in sets)
+        sets = [replace(s, draws=d) for s, d in zip(sets, drawn, strict=True)]
     first = sets[0]
     if n > 2:
         S = first.covariance(np.eye(n))
@@ -323,10 +324,6 @@ class ComparedScores:
         smaller = parts[0].trials / region.width**2
         auc = np.array([part.area for part in parts])
         return cls(samples, auc, v01, v10, region.width, smaller)
-
-    def resampled(self, n_resamples, rng) -> ComparedScores:
-        """The same scores with a covariance from resamples of the rows."""
-        return replace(self, draws=bootstrap_draws(self.samples, n_resamples, rng))
 
     def covariance(self, L) -> np.ndarray:
         """Covariance of the contrasts ``LÂ``, from placements or draws."""

@@ -17,6 +17,8 @@ from ..statistics._wald import Interval
 
 TRANSFORMS = ("none", "logit", "probit")
 _TINY = 1e-300  # a parameter of the beta distribution must not be 0
+# Placements are multiples of 1/(2n) and rounded to about 1e-16: smaller errors are 0
+_NO_ERROR = 1e-14
 
 
 class EstimateWithLimits(Result):
@@ -76,7 +78,7 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
     -------
     low, high : float
     """
-    if error <= 0 or auc <= 0 or auc >= 1:
+    if error <= _NO_ERROR or auc <= 0 or auc >= 1:
         return clopper_pearson_limits(auc * n, n, tail_low, tail_high)
     forward, slope, back = {
         "none": (float, lambda a: 1.0, lambda a: np.clip(a, 0, 1)),

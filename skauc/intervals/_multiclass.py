@@ -105,10 +105,8 @@ class AveragedAUC(Result):
         """
         check_option("transform", transform, TRANSFORMS)
         tails = interval_tails(confidence_level, alternative)
-        # placements are multiples of 1/(2n), rounded to about 1e-16: an error below
-        # 1e-14 is 0, and the exact limits are used
-        error = self.standard_error if self.standard_error > 1e-14 else 0.0
-        limits = wald_limits(self.auc, error, self.n_smallest, *tails, transform)
+        moments = self.auc, self.standard_error, self.n_smallest
+        limits = wald_limits(*moments, *tails, transform)
         return Interval(*map(float, limits))
 
 

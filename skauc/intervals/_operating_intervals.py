@@ -55,9 +55,9 @@ def _share_limits(limits_of, points, name, tail_low, tail_high):
 
 def _weighted_limits(points, limits_of, tail_low, tail_high):
     """Limits of ``π Se + (1 − π) Sp`` from those of both rates (Zou & Donner)."""
-    tp, fn, fp, tn = points._table
-    low_pos, high_pos = limits_of(tp, tp + fn, tail_low, tail_high)
-    low_neg, high_neg = limits_of(tn, tn + fp, tail_low, tail_high)
+    (low_pos, high_pos), (low_neg, high_neg) = (
+        _share_limits(limits_of, points, rate, tail_low, tail_high) for rate in RATES
+    )
     sick, well = points.prevalence, 1 - points.prevalence
     hits, quiet, accuracy = points.sensitivity, points.specificity, points.accuracy
     # p̂ − √Σ{w(r̂ − l)}², p̂ + √Σ{w(u − r̂)}² for p = Σ w r, r in (l, u) each

@@ -53,14 +53,6 @@ class Sample(Value):
         pairs = map(by_class, scores)
         return [cls(p if fixed else tuple(map(np.sort, p)), *beside) for p in pairs]
 
-    @classmethod
-    def from_input(
-        cls, y_true, y_score, weight, groups, pos_label, *, keep_order=False
-    ) -> Sample:
-        """Check one score of rows in arrays or blocks, and split the rows."""
-        given = y_true, (y_score,), weight, groups, pos_label
-        return samples_of(*given, names=("y_score",), keep_order=keep_order)[0]
-
     @cached_property
     def levels(self) -> Levels:
         """Distinct scores with the weight of each class."""
@@ -130,7 +122,9 @@ class Sample(Value):
         )
         if self.clusters is None:
             return float(delong_covariance(v01, v10, *counts)[0, 0])
-        return float(self.covariance(*self.of_rows(v01, v10))[0, 0])
+        # Obuchowski's three sums have different factors (G₀/(G₀ − 1), …): a variance of
+        # 0 may come out a little negative
+        return max(float(self.covariance(*self.of_rows(v01, v10))[0, 0]), 0.0)
 
     def of_rows(self, at_neg, at_pos):
         """Values of the levels, shape (..., d), for the rows of each class."""
@@ -144,12 +138,7 @@ class Sample(Value):
         """
         if self.clusters is None:
             return delong_covariance(v01, v10, *(self.weights or ()))
-        covariance = clustered_covariance(v01, v10, *self.clusters, *self.counts)
-        # Obuchowski's three sums have different factors (G₀/(G₀ − 1), …): a variance of
-        # 0 may come out a little negative
-        diagonal = np.diag_indices(len(covariance))
-        covariance[diagonal] = np.maximum(covariance[diagonal], 0)
-        return covariance
+        return clustered_covariance(v01, v10, *self.clusters, *self.counts)
 
     @cached_property
     def delong_variance(self) -> float:
@@ -174,7 +163,7 @@ class Sample(Value):
 
 def samples_of(
     y_true, scores, sample_weight, groups, pos_label,
-    *, names, label_name="y_true", keep_order=True,
+    *, names=("y_score",), label_name="y_true", keep_order=True,
 ) -> list[Sample]:  # fmt: skip
     """Check the scores of the same rows, arrays or blocks, and split each by class.
 
@@ -187,6 +176,10 @@ def samples_of(
     pos_label : label or None
     names : sequence of str
         Names of the scores in an error.
+    label_name : str
+    keep_order : bool
+        Whether rows without weights and clusters keep their order; sorted scores are
+        ranked in half the time.
     """
     blocks = _blocks_of(y_true, scores, sample_weight, groups, names, label_name)
     if blocks is not None:

@@ -131,6 +131,14 @@ def test_bootstrap_error_by_a_loop():
             {"method": "bootstrap", "fpr": (0, 0.1)},
             "fpr and tpr must be None for method='bootstrap', got one",
         ),
+        (
+            {"method": "bootstrap", "groups": OUTCOME},
+            "groups must be None for method='bootstrap', got",
+        ),
+        (
+            {"method": "permutation", "sample_weight": np.full(113, 10_000)},
+            "permutation' takes at most 1000000 rows, .* got 1130000",
+        ),
         ({"n_resamples": 10}, r"whole number from 100 to 10000000, got 10"),
         ({"random_state": "x"}, "random_state must be None, a whole number >= 0"),
     ],
