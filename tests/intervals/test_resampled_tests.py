@@ -132,7 +132,7 @@ def test_bootstrap_error_by_a_loop():
             "fpr and tpr must be None for method='bootstrap', got one",
         ),
         (
-            {"method": "bootstrap", "groups": OUTCOME},
+            {"method": "bootstrap", "groups": np.arange(113)},
             "groups must be None for method='bootstrap', got",
         ),
         (
