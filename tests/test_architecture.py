@@ -18,7 +18,7 @@ BUDGET = {
     "roc": 514,
     "leave_pair_out": 631,
     "adaptive": 715,
-    "intervals": 2232,
+    "intervals": 2231,
     "estimators": 2152,
     "model_selection": 3345,
     "displays": 557,

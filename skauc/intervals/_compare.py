@@ -335,8 +335,7 @@ class ComparedScores:
 
     def compare(self, i, j, null=0.0, alternative="two-sided") -> AUCComparison:
         """Compare two of the scores."""
-        contrast = np.zeros(len(self.auc))
-        contrast[i], contrast[j] = 1, -1
+        contrast = np.eye(len(self.auc))[i] - np.eye(len(self.auc))[j]
         levels = [self.samples[k].levels.row_levels for k in (i, j)]
         same = all(map(np.array_equal, *levels))
         # V_a − V_b lies in [−1, 1], so that Var ≤ 1/smaller
