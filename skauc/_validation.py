@@ -259,6 +259,19 @@ def _class_totals(positive, weight):
     return weight[~positive].sum(), weight[positive].sum()
 
 
+def check_either(name: str, **given):
+    """Raise unless exactly one of several arguments is given, the others None.
+
+    ``name`` is the function or the result that needs it.
+    """
+    present = [key for key, value in given.items() if value is not None]
+    if len(present) != 1:
+        raise ValueError(
+            f"{name} needs either {' or '.join(given)}, got "
+            f"{' and '.join(present) or 'none of them'}"
+        )
+
+
 def check_groups(groups, n: int) -> np.ndarray | None:
     """Check the clusters of rows, and number them from 0.
 

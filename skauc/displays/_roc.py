@@ -338,11 +338,12 @@ class BinormalROCDisplay(Display):
 @picture.register
 def _(value: AUCEstimate, ax=None, **options) -> BinormalROCDisplay:
     sample = value._sample
-    positive = np.repeat([False, True], [len(sample.neg), len(sample.pos)])
-    score = np.concatenate([sample.neg, sample.pos])
-    # the band assumes independent rows
-    options = {"plot_band": not sample.clustered} | options
-    options["sample_weight"] = np.concatenate(sample.counts)
+    positive = np.repeat([False, True], list(map(len, sample.scores)))
+    score = np.concatenate(sample.scores)
+    if sample.weights is not None:
+        options["sample_weight"] = np.concatenate(sample.weights)
+    if sample.clusters is not None:  # the band assumes independent rows
+        options = {"plot_band": False} | options
     return BinormalROCDisplay.from_predictions(positive, score, ax=ax, **options)
 
 

@@ -3,12 +3,11 @@
 ``_sample`` holds the two samples (of rows in blocks it gathers labels, weights and
 scores). ``statistics._levels`` holds their distinct scores and computes AUC, errors and
 ROC corners from these. ``_methods`` is the registry of intervals, ``_limits`` turns an
-error into limits, ``_resampling`` draws the weights of every bootstrap, ``_plan``
-computes the power of a study. Users call ``_auc_estimate``, ``_compare``,
-``_multiclass``, ``_partial_auc``, ``_empirical_roc``, ``_operating_points``, ``_power``
-and ``_projection``. Everything below is for n₀ negatives and n₁ positives, ψ(u) = 1, ½,
-0 for u above, at and below 0, Â the mean of ψ(s_i − s_j) over all pairs (i positive, j
-negative).
+error into limits, ``_resampling`` draws the weights of every bootstrap. Users call
+``_auc_estimate``, ``_compare``, ``_multiclass``, ``_partial_auc``, ``_empirical_roc``,
+``_operating_points``, ``_power`` and ``_projection``. Everything below is for n₀
+negatives and n₁ positives, ψ(u) = 1, ½, 0 for u above, at and below 0, Â the mean of
+ψ(s_i − s_j) over all pairs (i positive, j negative).
 
 **1. Placements.** ``V₁₀(i) = mean_j ψ(s_i − s_j)`` of a positive and ``V₀₁(j) = mean_i
 ψ(s_i − s_j)`` of a negative both have the mean Â. DeLong's covariance of the AUCs of k
@@ -92,10 +91,10 @@ Tied rows take the means over their straight piece of the curve. For ``a = 0, b 
 they are section 1's placements, and section 1 gives their variance. An area over a
 range of TPR is that of the swapped classes, of scores −s, over ``1 − b ≤ FPR ≤ 1 − a``.
 
-**8. Resampling.** A bootstrap draws how often each distinct score (or row, or cluster)
-occurs: multinomial numbers, or Gamma(w) weights, which over their sum are Dirichlet.
-An AUC of drawn weights needs no sort. More than 512 distinct scores of one sample are
-joined to blocks that keep their inner AUC, which loses 4e-6 of the variance.
+**8. Resampling.** A bootstrap draws how often each distinct score (or row) occurs:
+multinomial numbers, or Gamma(w) weights, which over their sum are Dirichlet. An AUC of
+drawn weights needs no sort. More than 512 distinct scores of one sample are joined to
+blocks that keep their inner AUC, which loses 4e-6 of the variance.
 
 Permutation (Bandos, Rockette & Gur 2005). The null hypothesis is that the two scores of
 a row may be exchanged after both became ranks. Then every choice of rows to swap is

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from .._validation import check_option
-from ..statistics._result import Result, picture
+from ..statistics._result import picture
 from ..statistics._wald import Interval, interval_tails
-from ._limits import TRANSFORMS
+from ._limits import TRANSFORMS, EstimateWithLimits
 from ._methods import METHODS
 from ._partial_auc import PartialAUC
-from ._sample import Sample
+from ._sample import Sample, samples_of
 
 DEFAULT_METHOD = "score"
 
@@ -85,13 +83,12 @@ def auc_estimate(
     >>> round(low, 2), round(high, 2)
     (0.45, 0.98)
     """
-    return AUCEstimate._of(
-        Sample.from_input(y_true, y_score, sample_weight, groups, pos_label)
-    )
+    given = y_true, (y_score,), sample_weight, groups, pos_label
+    return AUCEstimate._of(*samples_of(*given, keep_order=False))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AUCEstimate(Result):
+class AUCEstimate(EstimateWithLimits):
     """An empirical AUC with its standard errors and confidence intervals.
 
     Made by :func:`auc_estimate`.
@@ -182,25 +179,10 @@ class AUCEstimate(Result):
         return cls(sample.auc, *sample.sizes, sample)
 
     def _head(self):
-        head = {"auc": self.auc}
-        if self._has_interval:
-            head["interval95"] = self.confidence_interval()
-        return head | {"n_neg": self.n_neg, "n_pos": self.n_pos}
+        return super()._head() | {"n_neg": self.n_neg, "n_pos": self.n_pos}
 
-    @property
-    def _has_interval(self):
-        sample = self._sample
-        # The default needs one row in each class; DeLong's, for groups, needs two
-        enough = not sample.clustered or sample.smaller >= 2
-        return sample.has_variance and enough
-
-    def _columns(self):
-        error, limits = np.nan, (np.nan, np.nan)
-        if self._has_interval:
-            error, limits = self.standard_error(), self.confidence_interval()
-        names = ("auc", "standard_error", "low", "high", "n_neg", "n_pos")
-        row = (self.auc, error, *limits, self.n_neg, self.n_pos)
-        return {name: [value] for name, value in zip(names, row, strict=True)}
+    def _row(self):
+        return super()._row() | {"n_neg": self.n_neg, "n_pos": self.n_pos}
 
     def plot(self, ax=None, **options):
         """Draw the ROC curve in a :class:`skauc.BinormalROCDisplay`.
@@ -270,7 +252,7 @@ class AUCEstimate(Result):
             As :meth:`confidence_interval`.
         """
         chosen = self._choose(method, options)
-        return float(chosen.error(self._sample, **options))
+        return float(chosen.centre_and_error(self._sample, **options)[1])
 
     def confidence_interval(
         self,
@@ -321,19 +303,16 @@ class AUCEstimate(Result):
 
     def _choose(self, method, options):
         sample = self._sample
+        grouped = sample.clusters is not None
         if method is None:
-            method = DEFAULT_METHOD if not sample.clustered else "delong"
+            method = "delong" if grouped else DEFAULT_METHOD
         chosen = METHODS[check_option("method", method, METHODS)]
-        if sample.clustered and method != "delong":
+        if grouped and method != "delong":
             raise ValueError(f"method must be 'delong' with groups, got {method!r}")
-        sample.check_variance()
         for name in options:
             if name not in chosen.options:
                 raise ValueError(f"{name} must not be given for method={method!r}")
-        rows = np.inf if sample.clustered else min(sample.sizes)
-        if rows < chosen.least_rows:  # with groups this is the number of groups
-            raise ValueError(
-                f"method={method!r} needs at least {chosen.least_rows} rows in each "
-                f"class, got {rows:g}; {DEFAULT_METHOD!r} needs one"
-            )
+        sample.check_variance()
+        if chosen.needs_two:
+            sample.check_two()
         return chosen

@@ -71,7 +71,7 @@ class ROCBand(Result):
         return {"fpr": self.fpr, "low": self.low, "high": self.high}
 
 
-def _heights(levels, grid, n_draws, random_state):
+def drawn_heights(levels, grid, n_draws=None, random_state=0):
     """Draw lower and upper curves at the grid, of shape (n_draws, m) each."""
     coarse = levels.coarse()
     counts = coarse.neg[::-1], coarse.pos[::-1]
@@ -106,36 +106,21 @@ def _path(weight, first, last, high):
     return full / full[:, -1:]
 
 
-def pointwise_tails(levels, grid, tail_low, tail_high, n_draws=None, random_state=0):
-    """Quantiles of the drawn curves at each FPR, with given tails.
-
-    Parameters
-    ----------
-    levels : Levels
-    grid : ndarray of shape (m,)
-    tail_low, tail_high : float
-        0 for no limit.
-    n_draws : int, default=None
-    random_state : default=0
-
-    Returns
-    -------
-    low, high : ndarray of shape (m,)
-    """
-    low, high = _heights(levels, grid, n_draws, random_state)
+def quantiles(low, high, tail_low, tail_high, ends=(0.0, 1.0)):
+    """Limits from draws of both, of shape (n_draws, m); without a tail, the end."""
+    how = {"axis": 0, "method": "inverted_cdf"}  # draws of a threshold may be infinite
+    none = np.ones(low.shape[1])
     return (
-        np.quantile(low, tail_low, axis=0) if tail_low else np.zeros(len(grid)),
-        np.quantile(high, 1 - tail_high, axis=0) if tail_high else np.ones(len(grid)),
+        np.quantile(low, tail_low, **how) if tail_low else ends[0] * none,
+        np.quantile(high, 1 - tail_high, **how) if tail_high else ends[1] * none,
     )
 
 
-def _pointwise(levels, grid, level, *draws):
-    tail = (1 - level) / 2
-    return pointwise_tails(levels, grid, tail, tail, *draws)
+def _pointwise(low, high, level):
+    return quantiles(low, high, (1 - level) / 2, (1 - level) / 2)
 
 
-def _simultaneous(levels, grid, level, *draws):
-    low, high = _heights(levels, grid, *draws)
+def _simultaneous(low, high, level):
     # a draw is above the r-th smallest where r or more draws are at or below it
     ranks = (rankdata(heights, "max", axis=0) for heights in (low, -high))
     least = np.minimum(*ranks).min(axis=1)
@@ -152,6 +137,7 @@ def roc_band(levels: Levels, level, method, fpr, n_draws, random_state) -> ROCBa
     grid = _GRID if fpr is None else np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
     if grid.ndim != 1 or not len(grid):
         raise ValueError(f"fpr must hold at least one number, got {short(fpr)}")
-    low, high = BANDS[method](levels, grid, level, n_draws, random_state)
+    low, high = drawn_heights(levels, grid, n_draws, random_state)
+    low, high = BANDS[method](low, high, level)
     low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
     return ROCBand(grid, low, high, level, method, method == "simultaneous")

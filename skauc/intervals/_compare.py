@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._validation import (
+    check_either,
     check_integer,
     check_interval,
     check_option,
@@ -21,7 +22,7 @@ from .._validation import (
 from ..statistics._row_blocks import RowBlocks
 from ..statistics._wald import ALTERNATIVES
 from ._comparison import AUCComparison, AUCComparisons
-from ._partial_auc import PartOfSample, Region
+from ._partial_auc import WHOLE, PartOfSample, Region
 from ._resampling import bootstrap_draws, permutation_pvalue
 from ._sample import Sample, samples_of
 
@@ -102,7 +103,8 @@ def compare_auc(
         cluster together). It keeps its level even if a class has few rows; its null
         hypothesis is that the curves are equal. The standard error and the interval
         remain DeLong's. ``"bootstrap"`` uses the covariance of resampled AUCs.
-        ``"permutation"`` and ``"bootstrap"`` do not support partial areas.
+        ``"permutation"`` and ``"bootstrap"`` do not support partial areas,
+        and ``"welch"`` does not support ``groups``.
     n_resamples : int >= 100, default=9999
         Number of resamples for ``"bootstrap"`` and ``"permutation"``; a permutation
         test in which at most 20 rows matter enumerates all permutations instead.
@@ -163,88 +165,82 @@ def compare_auc(
     check_option("method", method, METHODS)
     number = check_integer("n_resamples", n_resamples, 100, 10**7)
     rng = generator(random_state)
-    region = None if fpr is None and tpr is None else Region.of(fpr, tpr)
+    region = WHOLE if fpr is None and tpr is None else Region.of(fpr, tpr)
+    scores = [score_a, *(s for s in (score_b, *more_scores) if s is not None)]
     given = y_true_b, sample_weight, groups, pos_label, region
-    a, b = _placed(y_true, score_a, (score_b, *more_scores), *given)
-    n = len(a.auc) + (0 if b is None else len(b.auc))
-    _check_question(n, y_true_b, constant, margin, alternative)
-    _check_method(method, n == 2 and b is None, y_true_b, margin, region, groups)
+    sets = _independent_sets(y_true, scores, *given)
+    n = sum(len(one.auc) for one in sets)
+    _check_question(n, y_true_b, constant, margin, alternative, region.width)
+    _check_method(method, n == 2 > len(sets), y_true_b, margin, region, groups)
     if method == "bootstrap":
-        a, b = a.resampled(number, rng), b and b.resampled(number, rng)
+        drawn = (bootstrap_draws(one.samples, number, rng) for one in sets)
+        sets = [replace(s, draws=d) for s, d in zip(sets, drawn, strict=True)]
+    first = sets[0]
     if n > 2:
-        return AUCComparisons._of(a.auc, a.covariance(), a.smaller, a.compare)
+        S = first.covariance(np.eye(n))
+        return AUCComparisons._of(first.auc, S, first.smaller, first.compare)
     # border of H₀: A_a − A_b = −margin for "greater", margin for "less"
     null = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
-    if constant is not None:
-        return _with_constant(a, constant, null, alternative)
-    if b is not None:
-        return _of_different_rows(a, b, null, alternative, method)
-    result = a.compare(0, 1, null, alternative)
+    if len(first.auc) == 1:
+        return _of_different_rows(sets, constant, null, alternative, method)
+    result = first.compare(0, 1, null, alternative)
     if method != "permutation":
         return result
-    first, second = a.samples
-    pvalue = permutation_pvalue(first, second, alternative, number, rng)
+    a, b = first.samples
+    pvalue = permutation_pvalue(a, b, alternative, number, rng)
     return replace(result, permutation_pvalue=pvalue)
 
 
-def _placed(y_true, score_a, more, y_true_b, sample_weight, groups, pos_label, region):
+def _independent_sets(
+    y_true, scores, y_true_b, sample_weight, groups, pos_label, region
+):
     """Check and place the scores of the rows of y_true, and those of y_true_b."""
-    more = [score for score in more if score is not None]
-    weight, weight_b = _of_both("sample_weight", sample_weight, y_true_b)
-    cluster, cluster_b = _of_both("groups", groups, y_true_b)
-    scores, others = ([score_a, *more], []) if y_true_b is None else ([score_a], more)
-    if isinstance(y_true_b, RowBlocks) and not others:
-        others = [None]  # the score is in the blocks
-    a = ComparedScores.of(y_true, scores, weight, cluster, pos_label, region)
-    if not others:
-        return a, None
-    rows_b = y_true_b, others, weight_b, cluster_b
-    return a, ComparedScores.of(*rows_b, pos_label, region, "_b")
+    cut = len(scores) if y_true_b is None else 1
+    if isinstance(y_true_b, RowBlocks) and len(scores) == 1:
+        scores = [*scores, None]  # the score is in the blocks
+    names = ["score_a", "score_b", *(f"more_scores[{i}]" for i in range(len(scores)))]
+    given = zip(
+        ("y_true", "y_true_b"), (y_true, y_true_b),
+        (scores[:cut], scores[cut:]), (names[:cut], names[cut:]),
+        _of_both("sample_weight", sample_weight, y_true_b),
+        _of_both("groups", groups, y_true_b),
+        strict=True,
+    )  # fmt: skip
+    return [ComparedScores.of(*one, pos_label, region) for one in given if one[2]]
 
 
-def _with_constant(a, constant, null, alternative) -> AUCComparison:
-    if constant > a.width:
-        raise ValueError(
-            f"constant must be at most the largest partial area {a.width:g}, got "
-            f"{constant:g}"
-        )
-    # Var Â ≤ A(1 − A)/m of the AUC, or of the share of a part (section 5)
-    share = constant / a.width
-    error = error_of(a.variance([1.0]), share * (1 - share) / a.smaller)
-    auc = float(a.auc[0])
-    return AUCComparison(auc, float(constant), error, null, alternative, width=a.width)
-
-
-def _of_different_rows(a, b, null, alternative, method) -> AUCComparison:
-    variances = a.variance([1.0]), b.variance([1.0])
-    # A(1 − A)/m ≤ 1/(4m) for each of two independent AUCs
-    error = error_of(sum(variances), (1 / a.smaller + 1 / b.smaller) / 4)
-    df = np.inf
-    # without variance Welch's degrees of freedom are 0/0: take the normal law
-    if method == "welch" and sum(variances) > _ROUNDING:
-        # (Σ V)²/Σ{V²/(n − 1)}, scaled: squares of tiny variances would underflow
-        share = np.array(variances) / sum(variances)
-        n = np.array([sum(one.samples[0].sizes) for one in (a, b)])
-        df = float(1 / (share**2 / (n - 1)).sum())
-    pair = float(a.auc[0]), float(b.auc[0])
-    return AUCComparison(*pair, error, null, alternative, df, width=a.width)
-
-
-def _check_question(n, y_true_b, constant, margin, alternative):
-    if (n < 2) == (constant is None):
-        got = "none of them" if constant is None else "both"
-        raise ValueError(f"compare_auc needs either score_b or constant, got {got}")
+def _of_different_rows(sets, constant, null, alternative, method) -> AUCComparison:
+    """Compare the AUCs of two sets of rows, or one AUC with a constant."""
+    width, aucs = sets[0].width, [float(one.auc[0]) for one in sets]
+    variances = np.array([one.covariance([1.0])[0, 0] for one in sets])
+    # Var Â ≤ A(1 − A)/m ≤ 1/(4m), of the AUC or of the share of a part (section 5)
+    share = 0.5 if constant is None else constant / width
     if constant is not None:
-        check_interval("constant", constant, 0, 1)
+        aucs.append(float(constant))
+    largest = sum(share * (1 - share) / one.smaller for one in sets)
+    error, df = error_of(variances.sum(), largest), np.inf
+    # without variance Welch's degrees of freedom are 0/0: take the normal law
+    if method == "welch" and variances.sum() > _ROUNDING:
+        # (Σ V)²/Σ{V²/(n − 1)}, scaled: squares of tiny variances would underflow
+        shares = variances / variances.sum()
+        n = np.array([sum(one.samples[0].sizes) for one in sets])
+        df = float(1 / (shares**2 / (n - 1)).sum())
+    auc_a, auc_b = aucs
+    return AUCComparison(auc_a, auc_b, error, null, alternative, df, width=width)
+
+
+def _check_question(n, y_true_b, constant, margin, alternative, width):
+    check_either("compare_auc", score_b=None if n < 2 else n, constant=constant)
+    if constant is not None:
+        check_interval("constant", constant, 0, width)
     if y_true_b is not None and n != 2:
-        got = "no score_b" if n < 2 else f"{n - 2} further"
-        raise ValueError(f"y_true_b must come with one score_b only, got {got}")
+        raise ValueError(f"y_true_b must come with one score_b only, got {n} scores")
     check_interval("margin", margin, 0, 1, closed="left")
     if margin and alternative == "two-sided":
         raise ValueError(
             "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
         )
-    if n > 2 and (margin or alternative != "two-sided"):
+    if n > 2 and alternative != "two-sided":
         raise ValueError(
             "alternative must be 'two-sided' for more than two scores, got "
             f"{alternative!r}"
@@ -270,12 +266,12 @@ def _check_method(method, two_scores_of_rows, y_true_b, margin, region, groups):
         )
     if method == "welch" and groups is not None:
         raise ValueError(f"groups must be None for method='welch', got {short(groups)}")
-    if method == "permutation" and not (two_scores_of_rows and margin == 0):
+    if method == "permutation" and (margin or not two_scores_of_rows):
         raise ValueError(
             "method='permutation' needs two scores of the same rows and no margin, got "
-            + (f"margin={margin}" if two_scores_of_rows else "another question")
+            f"{'margin' if margin else 'another question'}"
         )
-    if method in ("permutation", "bootstrap") and region is not None:
+    if method in ("permutation", "bootstrap") and region is not WHOLE:
         raise ValueError(f"fpr and tpr must be None for method={method!r}, got one")
 
 
@@ -313,53 +309,34 @@ class ComparedScores:
     draws: np.ndarray | None = None
 
     @classmethod
-    def of(cls, y_true, scores, weight, groups, pos_label, region, label=""):
+    def of(cls, label_name, y_true, scores, names, weight, groups, pos_label, region):
         """Check k scores of the same rows, and place them."""
-        names = [f"score{label or '_a'}", "score_b"]
-        names = [*names, *(f"more_scores[{i}]" for i in range(len(scores)))]
-        samples = samples_of(
-            y_true, scores, weight, groups, pos_label,
-            names=names[: len(scores)], label_name=f"y_true{label}",
-        )  # fmt: skip
+        given = y_true, scores, weight, groups, pos_label
+        called = {"names": names[: len(scores)], "label_name": label_name}
+        samples = samples_of(*given, **called)
         samples[0].check_two()
-        width, smaller = 1.0, samples[0].smaller
-        pairs = [(sample.auc, sample.levels.placements) for sample in samples]
-        if region is not None:
-            parts = [PartOfSample(sample, region) for sample in samples]
-            pairs = [(part.area, part.placements) for part in parts]
-            width = region.width
-            smaller = parts[0].trials / width**2  # Var ≤ 1/m of shares, width²/m
-        auc, at_levels = zip(*pairs, strict=True)
-        rows = (s.of_rows(*v) for s, v in zip(samples, at_levels, strict=True))
+        parts = [PartOfSample(sample, region) for sample in samples]
+        rows = (part.sample.of_rows(*part.placements) for part in parts)
         v01, v10 = map(np.stack, zip(*rows, strict=True))
-        return cls(samples, np.array(auc), v01, v10, width, smaller)
+        # of shares Var ≤ 1/m, of areas width²/m
+        smaller = parts[0].trials / region.width**2
+        auc = np.array([part.area for part in parts])
+        return cls(samples, auc, v01, v10, region.width, smaller)
 
-    def resampled(self, n_resamples, rng) -> ComparedScores:
-        """The same scores with a covariance from resamples of the rows."""
-        return replace(self, draws=bootstrap_draws(self.samples, n_resamples, rng))
-
-    def covariance(self):
-        """Covariance of the AUCs, from their placements or draws."""
+    def covariance(self, L) -> np.ndarray:
+        """Covariance of the contrasts ``LÂ``, from placements or draws."""
+        L = np.atleast_2d(L)
         if self.draws is not None:
-            return np.cov(self.draws, rowvar=False)
-        return self.samples[0].covariance(self.v01, self.v10)
-
-    def variance(self, contrast) -> float:
-        """Variance of a contrast of the AUCs."""
-        c = np.atleast_1d(contrast)
-        if self.draws is not None:
-            return float((self.draws @ c).var(ddof=1))
+            return np.atleast_2d(np.cov(L @ self.draws.T))
         # Σ c_k V_k row by row is exactly 0 for equal scores
-        rows = ((c @ v)[None] for v in (self.v01, self.v10))
-        return float(self.samples[0].covariance(*rows)[0, 0])
+        return self.samples[0].covariance(L @ self.v01, L @ self.v10)
 
     def compare(self, i, j, null=0.0, alternative="two-sided") -> AUCComparison:
         """Compare two of the scores."""
-        contrast = np.zeros(len(self.auc))
-        contrast[i], contrast[j] = 1, -1
+        contrast = np.eye(len(self.auc))[i] - np.eye(len(self.auc))[j]
         levels = [self.samples[k].levels.row_levels for k in (i, j)]
         same = all(map(np.array_equal, *levels))
         # V_a − V_b lies in [−1, 1], so that Var ≤ 1/smaller
-        error = error_of(self.variance(contrast), 1 / self.smaller, same)
+        error = error_of(self.covariance(contrast)[0, 0], 1 / self.smaller, same)
         pair = float(self.auc[i]), float(self.auc[j])
         return AUCComparison(*pair, error, null, alternative, width=self.width)

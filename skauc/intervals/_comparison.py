@@ -79,6 +79,7 @@ class TestedDifference(Result):
     def _test_columns(self):
         """Columns that all tables of differences share, as lists."""
         columns = self._wald.columns()
+        columns["pvalue"] = np.atleast_1d(self.pvalue).tolist()
         return {"difference": columns.pop("estimate"), **columns}
 
 
@@ -137,7 +138,7 @@ class AUCComparison(TestedDifference):
 
     def _columns(self):
         aucs = {"auc_a": [self.auc_a], "auc_b": [self.auc_b]}
-        return aucs | self._test_columns() | {"pvalue": [self.pvalue]}
+        return aucs | self._test_columns()
 
     @property
     def difference(self) -> float:
@@ -157,6 +158,10 @@ class ComparedPairs(Result):
 
     pairs: tuple
     _rows_in_text = True
+
+    def _columns(self):
+        adjusted = {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
+        return stacked(self.pairs) | adjusted
 
     @property
     def adjusted_pvalues(self) -> np.ndarray:
@@ -233,10 +238,9 @@ class AUCComparisons(JointTest, ComparedPairs):
 
     def _columns(self):
         names = [f"{i} - {j}" for i, j in combinations(range(len(self.auc)), 2)]
-        columns = stacked(self.pairs)
-        kept = ("difference", "low", "high", "statistic", "pvalue")
-        adjusted = {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
-        return {"": names} | {name: columns[name] for name in kept} | adjusted
+        columns = ComparedPairs._columns(self)
+        kept = "difference", "low", "high", "statistic", "pvalue", "adjusted_pvalue"
+        return {"": names} | {name: columns[name] for name in kept}
 
     def contrast(self, L) -> AUCContrast:
         """Estimate and test linear combinations of the AUCs.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy.special import chdtrc
 
-from .._validation import check_floats
+from .._validation import check_numbers, short
 from ..statistics._result import Result
 from ..statistics._wald import Interval, WaldTable
 
@@ -114,17 +115,12 @@ class AUCContrast(JointTest):
     @classmethod
     def _of(cls, L, comparisons):
         auc = comparisons.auc
-        L = check_floats("L", L)
-        if L.ndim == 1:
-            L = L[None]
-        if L.ndim != 2 or L.shape[1] != len(auc) or len(L) == 0:
+        L = np.atleast_2d(check_numbers("L", L, closed="neither"))
+        shape = max(len(L), 1), len(auc)
+        if L.shape != shape or not L.any(axis=1).all():
             raise ValueError(
-                f"L must have one column for each of the {len(auc)} AUCs and at least "
-                f"one row, got shape {L.shape}"
-            )
-        if not np.isfinite(L).all() or not L.any(axis=1).all():
-            raise ValueError(
-                f"L must be finite, without a row of zeros, got {L.tolist()}"
+                f"L must have one column for each of the {len(auc)} AUCs, and one row "
+                f"or more without a row of zeros, got {short(L.tolist())}"
             )
         covariance, smaller = comparisons.covariance, comparisons.n_smallest
         spread = L @ covariance @ L.T
@@ -179,8 +175,8 @@ class AUCContrast(JointTest):
 
 def _merged(L, pairs):
     """Add the columns of L whose scores rank the rows alike to the first of them."""
-    L, k = L.copy(), L.shape[1]
-    order = [(i, j) for i in range(k) for j in range(i + 1, k)]
+    L = L.copy()
+    order = combinations(range(L.shape[1]), 2)
     for (i, j), pair in zip(order, pairs, strict=True):
         if pair.standard_error == 0:
             L[:, i] += L[:, j]

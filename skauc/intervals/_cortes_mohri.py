@@ -12,7 +12,13 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtri
 from scipy.stats import binom
 
-from .._validation import check_flag, check_level, check_numbers, check_option
+from .._validation import (
+    check_flag,
+    check_integer,
+    check_level,
+    check_numbers,
+    check_option,
+)
 from ..statistics._wald import Interval
 from ._limits import clopper_pearson_limits, wilson_limits
 
@@ -90,12 +96,8 @@ def cortes_mohri_interval(
     >>> round(low, 2), round(high, 2)
     (0.77, 1.0)
     """
-    m, n, k0 = check_error_counts(n_pos, n_neg, n_errors)
-    if np.ndim(k0):
-        raise ValueError(
-            f"n_pos, n_neg and n_errors must be one number each, got shape {k0.shape}"
-        )
-    m, n, k0 = int(m), int(n), int(k0)
+    m, n = check_integer("n_pos", n_pos, 1), check_integer("n_neg", n_neg, 1)
+    k0 = check_integer("n_errors", n_errors, 0, m + n)
     check_level("confidence_level", confidence_level)
     check_option("error_interval", error_interval, ERROR_INTERVALS)
     if check_flag("adaptive", adaptive):
@@ -219,8 +221,12 @@ def cortes_mohri_moments(n_pos, n_neg, n_errors):
     >>> mean.round(4)
     array([1. , 0.9, 0.7])
     """
-    m, n, k = check_error_counts(n_pos, n_neg, n_errors)
+    given = (("n_pos", n_pos, 1), ("n_neg", n_neg, 1), ("n_errors", n_errors, 0))
+    counts = [check_numbers(*a, _LARGEST, whole=True) for a in given]
+    m, n, k = np.broadcast_arrays(*counts)
     N = m + n
+    for most, odd in zip(N[k > N].tolist(), k[k > N].tolist(), strict=True):
+        check_integer("n_errors", odd, 0, int(most))
     alpha, beta = np.abs(k - m), np.abs(k - n)
     L = np.minimum(np.minimum(k, N - k), np.minimum(m, n))
     R, h, e = _generating_ratios(L, N)
@@ -269,25 +275,3 @@ def _generating_ratios(L, N):
         e[p] /= d + p + p * h[p + 1]
         e[p] /= d + p + 1 + (p + 1) * h[p + 2]
     return {p: 1 + value for p, value in h.items()}, h, e
-
-
-def check_error_counts(n_pos, n_neg, n_errors):
-    """The counts as float arrays of one shape."""
-    given = (("n_pos", n_pos, 1), ("n_neg", n_neg, 1), ("n_errors", n_errors, 0))
-    counts = [
-        check_numbers(name, n, least, _LARGEST, whole=True) for name, n, least in given
-    ]
-    try:
-        m, n, k = np.broadcast_arrays(*counts)
-    except ValueError:
-        shapes = ", ".join(str(count.shape) for count in counts)
-        raise ValueError(
-            f"n_pos, n_neg and n_errors must broadcast, got shapes {shapes}"
-        ) from None
-    if (k > m + n).any():
-        worst = np.argmax(k > m + n)
-        raise ValueError(
-            "n_errors must be a whole number in "
-            f"[0, {m.flat[worst] + n.flat[worst]:.0f}], got {k.flat[worst]:.0f}"
-        )
-    return m, n, k

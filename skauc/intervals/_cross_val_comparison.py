@@ -25,7 +25,6 @@ from ._comparison import (
     AUCComparisons,
     ComparedPairs,
     TestedDifference,
-    stacked,
 )
 
 # A smaller standard deviation of the differences is rounding
@@ -178,14 +177,10 @@ class CrossValAUCComparison(TestedDifference):
         if error == 0:
             sure = gap > margin, abs(gap) <= margin, gap < -margin
             return PracticalProbabilities(*map(float, sure))
-        # (Δ − d̄)/√V is Student's t. For d̄ ≥ 0, P(Δ > margin) = F((d̄ − margin)/√V)
-        # and P(Δ < −margin) = F(−(d̄ + margin)/√V); for d̄ < 0 they change places.
-        near, far = (abs(gap) - margin) / error, (abs(gap) + margin) / error
-        # P(|Δ| ≤ margin) as a difference of tails beyond 0, where less cancels
-        tails = stdtr(self.df, near), stdtr(self.df, -near) - stdtr(self.df, -far)
-        ahead, equivalent, behind = map(float, (*tails, stdtr(self.df, -far)))
-        first, last = (ahead, behind) if gap >= 0 else (behind, ahead)
-        return PracticalProbabilities(first, equivalent, last)
+        # (Δ − d̄)/√V is Student's t: P(Δ > margin) = F((d̄ − margin)/√V)
+        ends = np.array([gap - margin, margin - gap, -margin - gap]) / error
+        better, below, worse = stdtr(self.df, ends).tolist()
+        return PracticalProbabilities(better, below - worse, worse)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,12 +228,6 @@ class CrossValAUCComparisons(ComparedPairs):
 
     def _head(self):
         return dict(zip(self.names, self.auc, strict=True))
-
-    def _columns(self):
-        columns = stacked(self.pairs)
-        last = list(columns)[list(columns).index("pvalue") + 1 :]
-        rest = {name: columns.pop(name) for name in last}
-        return columns | {"adjusted_pvalue": self.adjusted_pvalues.tolist()} | rest
 
     @property
     def auc(self) -> np.ndarray:

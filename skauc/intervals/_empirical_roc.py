@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom
 from sklearn.isotonic import isotonic_regression
 
 from .._validation import (
@@ -22,7 +21,7 @@ from ..statistics._levels import height
 from ..statistics._result import Result, Value, picture
 from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
-from ._sample import Sample
+from ._sample import Sample, samples_of
 
 BEST = ("youden", "closest")
 # Rates this close to a target meet it, and points this close are equally good
@@ -87,7 +86,8 @@ def empirical_roc(
     >>> roc.auc, roc.partial_auc(fpr=(0, 0.5)).auc, roc.convex_hull().auc
     (0.875, 0.375, 0.9375)
     """
-    sample = Sample.from_input(y_true, y_score, sample_weight, None, pos_label)
+    given = y_true, (y_score,), sample_weight, None, pos_label
+    (sample,) = samples_of(*given, keep_order=False)
     points = sample.levels
     keep = np.ones(len(points.thresholds), dtype=bool)
     if check_flag("drop_intermediate", drop_intermediate):
@@ -189,9 +189,7 @@ class EmpiricalROC(Result):
         YoudenPoint
             Named tuple ``(threshold, fpr, tpr, j)``.
         """
-        rule = ThresholdRule("youden", np.zeros(1))
-        # corner 0 is (0, 0); no rule chooses its threshold inf
-        (k,) = rule.corners(self.thresholds[1:], self.fpr, self.tpr)
+        (k,) = _first_best(self.tpr - self.fpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
         return YoudenPoint(*map(float, values))
 
@@ -302,31 +300,27 @@ class ThresholdRule(Value):
     weight: float = 1.0
 
     @classmethod
-    def of(cls, cost, prevalence, **given) -> ThresholdRule:
+    def of(cls, thresholds, cost, prevalence, **given) -> ThresholdRule:
         """The rule that one of the arguments names; without one, all thresholds."""
-        named = [name for name, value in given.items() if value is not None]
+        named = {name: value for name, value in given.items() if value is not None}
         if len(named) > 1:
             raise ValueError(
                 "operating_points takes only one of threshold, sensitivity, "
                 f"specificity and best, got {' and '.join(named)}"
             )
-        kind = named[0] if named else "all"
+        kind, value = next(iter(named.items()), ("all", thresholds))
         if cost is not None and kind != "best":
             raise ValueError(f"cost must come with best, got {cost!r} without it")
-        if kind == "all":
-            return cls(kind, np.empty(0))
         if kind == "best":
             weight = 1.0
             if cost is not None:  # (1 − π)/(c π): a false alarm's when a miss weighs 1
                 cost = check_interval("cost", cost, 0, closed="neither")
                 weight = (1 - prevalence) / (cost * prevalence)
-            return cls(check_option("best", given["best"], BEST), np.zeros(1), weight)
-        rule = () if kind == "threshold" else (0, 1, "neither")
-        targets = np.atleast_1d(check_numbers(kind, given[kind], *rule))
+            return cls(check_option("best", value, BEST), np.zeros(1), weight)
+        rule = () if kind in ("all", "threshold") else (0, 1, "neither")
+        targets = np.atleast_1d(check_numbers(kind, value, *rule))
         if targets.ndim != 1:
-            raise ValueError(
-                f"{kind} must be one-dimensional, got {short(given[kind])}"
-            )
+            raise ValueError(f"{kind} must be one-dimensional, got {short(value)}")
         return cls(kind, targets)
 
     def corners(self, thresholds, fpr, tpr) -> np.ndarray:
@@ -343,10 +337,8 @@ class ThresholdRule(Value):
         ndarray of int of shape (..., number of targets)
         """
         if self.kind in ("all", "threshold"):  # weights do not move these
-            at = np.arange(1, len(thresholds) + 1)
-            if self.kind == "threshold":
-                # the number of the corner is the number of levels >= t
-                at = np.searchsorted(-thresholds, -self.targets, side="right")
+            # the number of the corner is the number of levels >= t
+            at = np.searchsorted(-thresholds, -self.targets, side="right")
             return np.broadcast_to(at, (*fpr.shape[:-1], len(at)))
         if self.kind == "sensitivity":  # the first corner that reaches it
             return _count(tpr, self.targets - _ROUNDING, "left")
@@ -355,31 +347,6 @@ class ThresholdRule(Value):
         if self.kind == "youden":
             return _first_best(tpr - self.weight * fpr)
         return _first_best(-((1 - tpr) ** 2) - self.weight * fpr**2)
-
-    def beyond_the_rows(self, n_neg, n_pos) -> np.ndarray:
-        """Whether less than one row of its class lies beyond each target."""
-        # n(1 − target) < 1: less than the outermost row lies beyond the target
-        n = {"sensitivity": n_pos, "specificity": n_neg}.get(self.kind, np.inf)
-        return n * (1 - self.targets) < 1 - _ROUNDING * n
-
-    def order_statistics(self, points, tail_low, tail_high):
-        """Limits of the threshold with a given share of a class above, for any law.
-
-        The number of rows at or above the true threshold is binomial; the limits are
-        the scores of the ranks that it passes with a probability of at most the tails.
-        """
-        if self.kind == "sensitivity":
-            above, share = points.above_pos, self.targets
-        else:
-            above, share = points.above_neg, 1 - self.targets
-        n = above[-1]
-        # K ~ Bin(n, share) rows lie above: P(K ≥ deep) ≤ tail_low, and
-        # P(K < high) ≤ tail_high.
-        deep = binom.isf(tail_low, n, share) + 1 if tail_low else share + np.inf
-        high = binom.ppf(tail_high, n, share) if tail_high else 0 * share
-        padded = np.concatenate([[np.inf], points.thresholds, [-np.inf]])
-        corners = np.append(0, above)
-        return tuple(padded[np.searchsorted(corners, rank)] for rank in (deep, high))
 
 
 def _first_best(gain):

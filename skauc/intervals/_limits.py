@@ -12,30 +12,37 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri
 
+from ..statistics._result import Result
+from ..statistics._wald import Interval
+
 TRANSFORMS = ("none", "logit", "probit")
 _TINY = 1e-300  # a parameter of the beta distribution must not be 0
+# Placements are multiples of 1/(2n) and rounded to about 1e-16: smaller errors are 0
+_NO_ERROR = 1e-14
 
 
-def larger_variance(estimate, variance, model):
-    """Variance as a function of A: the larger of a model's and the estimated one.
+class EstimateWithLimits(Result):
+    """Parent of results with ``auc`` and methods for its error and interval."""
 
-    Parameters
-    ----------
-    estimate : float
-        Estimate Â, of an AUC or of a share of an area.
-    variance : float
-        Estimated variance of Â; it is scaled to ``A(1 − A)``.
-    model : callable
-        Variance of the estimate when the truth is A.
+    auc: float
 
-    Returns
-    -------
-    callable
-    """
-    # The data's variance at A: V̂ · A(1 − A)/{Â(1 − Â)}
-    largest = estimate * (1 - estimate)
-    scale = variance / largest if largest > 0 else 0.0
-    return lambda a: np.maximum(model(a), a * (1 - a) * scale)
+    def _row(self):
+        """Estimate, error and 95 % limits; NaN where the rows determine no interval."""
+        try:
+            error, limits = self.standard_error(), self.confidence_interval()
+        except ValueError:  # weights that are not counts, too few rows or clusters
+            error, limits = np.nan, Interval(np.nan, np.nan)
+        row = {"auc": self.auc, "standard_error": error}
+        return row | {"low": limits.low, "high": limits.high}
+
+    def _head(self):
+        row = self._row()
+        limits = row["low"], row["high"]
+        interval = {} if np.isnan(row["low"]) else {"interval95": limits}
+        return {"auc": self.auc} | interval
+
+    def _columns(self):
+        return {name: [value] for name, value in self._row().items()}
 
 
 def clopper_pearson_limits(successes, n, tail_low, tail_high):
@@ -62,7 +69,7 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
         Estimate and standard error.
     n : float
         Size of the smaller class (or its number of clusters), for
-        :func:`exact_limits` where the error is 0 or the AUC is 0 or 1.
+        :func:`clopper_pearson_limits` where the error is 0 or the AUC is 0 or 1.
     tail_low, tail_high : float
     transform : {"none", "logit", "probit"}
         g.
@@ -71,7 +78,7 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
     -------
     low, high : float
     """
-    if error <= 0 or auc <= 0 or auc >= 1:
+    if error <= _NO_ERROR or auc <= 0 or auc >= 1:
         return clopper_pearson_limits(auc * n, n, tail_low, tail_high)
     forward, slope, back = {
         "none": (float, lambda a: 1.0, lambda a: np.clip(a, 0, 1)),

@@ -14,14 +14,22 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._validation import check_integer, check_interval, check_option, generator
+from .._validation import (
+    check_either,
+    check_integer,
+    check_interval,
+    check_option,
+    generator,
+)
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart, projected_posterior
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ..statistics._moments import Moments
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
-from ._limits import clopper_pearson_limits, larger_variance, score_limits, wald_limits
+from ._limits import score_limits, wald_limits
 from ._resampling import resampled_weights
+
+_NO_TAIL = 1e-300  # stands for a tail of 0, whose quantile is infinite
 
 
 @dataclass(frozen=True)
@@ -34,12 +42,8 @@ class Method:
     centre_and_error: Callable
     own_limits: Callable | None = None
     transform: str | None = "logit"
-    least_rows: int = 1
+    needs_two: bool = False  # rows of each class
     options: tuple[str, ...] = ()
-
-    def error(self, sample, **options):
-        """Return the standard error."""
-        return self.centre_and_error(sample, **options)[1]
 
     def limits(self, sample, tails, transform, **options):
         """Return ``(low, high)``."""
@@ -55,15 +59,10 @@ def _around_auc(variance):
 
 
 def _moments(sample, method):
-    """Moments of the scores of each class in units of the largest score."""
-    largest = max(np.abs(sample.neg).max(), np.abs(sample.pos).max())
-    if np.isinf(largest):
+    """Moments of the scores of each class."""
+    if not all(np.isfinite(score).all() for score in sample.scores):
         raise ValueError(f"y_score must be finite for method={method!r}, got inf")
-    unit = largest or 1.0  # an AUC does not depend on the unit
-    return (
-        Moments.from_samples(sample.neg / unit, sample.weight_neg),
-        Moments.from_samples(sample.pos / unit, sample.weight_pos),
-    )
+    return map(Moments.from_samples, sample.scores, sample.counts)
 
 
 def _binormal(sample):
@@ -86,9 +85,12 @@ def _newcombe(sample):
 
 
 def _larger(sample):
-    # a class of one row has no estimated variance: use the model's
-    delong = 0.0 if sample.smaller < 2 else sample.delong_variance
-    return larger_variance(sample.auc, delong, _newcombe(sample))
+    """The larger of Newcombe's variance and DeLong's, ``V̂ A(1 − A)/{Â(1 − Â)}``."""
+    newcombe, largest, scale = _newcombe(sample), sample.auc * (1 - sample.auc), 0.0
+    # a class of one row has no estimated variance
+    if sample.smaller >= 2 and largest > 0:
+        scale = sample.delong_variance / largest
+    return lambda a: np.maximum(newcombe(a), a * (1 - a) * scale)
 
 
 def _score(variance_of):
@@ -136,9 +138,8 @@ def _posterior(sample, covariance="separate") -> AUCPosterior | None:
 
 
 def _exact_limits(sample, *tails):
-    """Clopper and Pearson's limits, where no variance is estimated (section 2)."""
-    n = sample.smaller
-    return clopper_pearson_limits(sample.auc * n, n, *tails)
+    """Limits of an AUC without an estimated variance (section 2)."""
+    return wald_limits(sample.auc, 0.0, sample.smaller, *tails, "none")
 
 
 def _bayesian(sample, **options):
@@ -155,24 +156,18 @@ def _bayesian_limits(sample, tail_low, tail_high, **options):
 
 def _count_errors(sample, threshold=None, n_errors=None, **_):
     """Number of errors if ``score > threshold`` is predicted as positive."""
-    if (threshold is None) == (n_errors is None):
-        raise ValueError(
-            "method='cortes_mohri' needs threshold= or n_errors=, got "
-            f"{'none of them' if n_errors is None else 'both'}"
-        )
+    check_either("method='cortes_mohri'", threshold=threshold, n_errors=n_errors)
     if n_errors is not None:
         return n_errors
     threshold = check_interval("threshold", threshold)
-    count_neg, count_pos = sample.counts
-    false_alarms = count_neg[sample.neg > threshold].sum()
-    return int(false_alarms + count_pos[sample.pos <= threshold].sum())
+    (neg, pos), (count_neg, count_pos) = sample.scores, sample.counts
+    return int(count_neg[neg > threshold].sum() + count_pos[pos <= threshold].sum())
 
 
 def _cortes_mohri(sample, **options):
     n_neg, n_pos = sample.sizes
-    mean, variance = cortes_mohri_moments(
-        n_pos, n_neg, _count_errors(sample, **options)
-    )
+    k = _count_errors(sample, **options)
+    mean, variance = cortes_mohri_moments(n_pos, n_neg, k)
     return mean, np.sqrt(variance)
 
 
@@ -183,11 +178,6 @@ def _cortes_mohri_limits(
     n_neg, n_pos = sample.sizes
     # a one-sided interval is one side of a two-sided one with twice the risk
     risk = 2 * max(tail_low, tail_high)
-    if risk >= 1:
-        raise ValueError(
-            "confidence_level must exceed 0.5 for one side of a Cortes-Mohri interval, "
-            f"got {1 - risk / 2:g}"
-        )
     low, high = cortes_mohri_interval(n_pos, n_neg, k, 1 - risk, **options)
     return (low if tail_low else 0.0), (high if tail_high else 1.0)
 
@@ -227,31 +217,27 @@ def _bca_limits(sample, tail_low, tail_high, **options):
     below = ((drawn < auc).mean() + (drawn <= auc).mean()) / 2
     bias = ndtri(np.clip(below, 0.5 / len(drawn), 1 - 0.5 / len(drawn)))
 
-    def quantile(z):
-        if np.isinf(z):
-            return float(z > 0)
-        # Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z)))
-        shift = bias + z
-        stretch = 1 - acceleration * shift
-        if stretch <= 0:  # beyond the pole: take the outermost draw
-            return drawn[-1 if shift > 0 else 0]
-        return np.quantile(drawn, ndtr(bias + shift / stretch))
-
-    return quantile(ndtri(tail_low)), quantile(-ndtri(tail_high))
+    # p = Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))), or beyond the pole the outermost draw
+    z = ndtri(np.maximum([tail_low, tail_high], _NO_TAIL))
+    shift = bias + z * [1, -1]
+    stretch = 1 - acceleration * shift
+    p = np.where(stretch > 0, ndtr(bias + shift / np.abs(stretch)), shift > 0)
+    low, high = np.quantile(drawn, p)
+    return (low if tail_low else 0.0), (high if tail_high else 1.0)
 
 
-_own = partial(Method, transform=None, least_rows=2)
+_own = partial(Method, transform=None, needs_two=True)
 METHODS = {
     "score": _score(_larger),
     "hanley_mcneil_score": _score(_newcombe),
-    "delong": Method(_around_auc(lambda s: s.delong_variance), least_rows=2),
-    "bamber": Method(_around_auc(lambda s: s.levels.bamber_variance), least_rows=2),
+    "delong": Method(_around_auc(lambda s: s.delong_variance), needs_two=True),
+    "bamber": Method(_around_auc(lambda s: s.levels.bamber_variance), needs_two=True),
     "hanley_mcneil": Method(
         _around_auc(lambda s: hanley_mcneil_variance(s.auc, *s.sizes))
     ),
     # Var Â ≤ A(1 − A)/min(n₀, n₁), whatever the scores (section 2)
     "max_variance": Method(_around_auc(lambda s: s.auc * (1 - s.auc) / s.smaller)),
-    "binormal": Method(_binormal, transform="probit", least_rows=2),
+    "binormal": Method(_binormal, transform="probit", needs_two=True),
     "bayesian": _own(_bayesian, _bayesian_limits, options=("covariance",)),
     "cortes_mohri": Method(
         _cortes_mohri,

@@ -14,16 +14,14 @@ import numpy as np
 
 from .._validation import (
     check_column,
-    check_floats,
     check_groups,
     check_interval,
     check_non_negative,
+    check_numbers,
     check_option,
-    check_score,
     distinct_labels,
     short,
 )
-from ..statistics._levels import placements
 from ..statistics._result import Result
 from ..statistics._wald import Interval, interval_tails
 from ._auc_estimate import AUCEstimate
@@ -107,10 +105,8 @@ class AveragedAUC(Result):
         """
         check_option("transform", transform, TRANSFORMS)
         tails = interval_tails(confidence_level, alternative)
-        # placements are multiples of 1/(2n), rounded to about 1e-16: an error below
-        # 1e-14 is 0, and the exact limits are used
-        error = self.standard_error if self.standard_error > 1e-14 else 0.0
-        limits = wald_limits(self.auc, error, self.n_smallest, *tails, transform)
+        moments = self.auc, self.standard_error, self.n_smallest
+        limits = wald_limits(*moments, *tails, transform)
         return Interval(*map(float, limits))
 
 
@@ -162,28 +158,24 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     >>> hand_till_auc(y, -abs(X[:, [2]] - [1.5, 4.3, 5.6]))
     AveragedAUC(auc=0.9804, interval95=(0.9658, 0.9889), parts of shape (3, 3))
     """
-    y, score, classes = check_class_scores(y_true, y_score, labels)
+    y, score, classes, _ = check_class_scores(y_true, y_score, labels)
     K = len(classes)
     rows = [np.flatnonzero(y == c) for c in classes]
-    smallest = min(map(len, rows))
-    if smallest < 2:
-        raise ValueError(f"y_true must hold >= 2 rows of each class, got {smallest}")
     parts, influence = np.full((K, K), np.nan), np.zeros(len(y))
     for i, j in permutations(range(K), 2):
         # A(i|j): scores of column i, class i is positive, class j negative
-        v01, v10 = placements(score[rows[j], i], score[rows[i], i])
-        parts[i, j] = v10.mean()
-        influence[rows[j]] += v01
-        influence[rows[i]] += v10
-    # M = Σ_{i≠j} A(i|j)/(K(K − 1)),   Var M ≈ Σ_c var(u)/n_c
-    influence /= K * (K - 1)
-    variance = sum(influence[r].var(ddof=1) / len(r) for r in rows)
+        sample = Sample((score[rows[j], i], score[rows[i], i]))
+        parts[i, j] = sample.auc
+        for r, u in zip((rows[j], rows[i]), sample.influences(), strict=True):
+            influence[r] += u
+    # M = Σ_{i≠j} A(i|j)/(K(K − 1)),   Var M ≈ Σ (influence/(K(K − 1)))²
+    error = np.sqrt(influence @ influence) / (K * (K - 1))
     auc = parts[~np.eye(K, dtype=bool)].mean()
-    return AveragedAUC(float(auc), float(np.sqrt(variance)), parts, smallest)
+    return AveragedAUC(float(auc), float(error), parts, min(map(len, rows)))
 
 
-def check_class_scores(y_true, y_score, labels):
-    """Return labels of K classes, a column of scores for each, and the classes."""
+def check_class_scores(y_true, y_score, labels, sample_weight=None):
+    """Labels of K classes, a column of scores for each, the classes, and weights."""
     y = check_column("y_true", y_true)
     name, given = ("y_true", y) if labels is None else ("labels", labels)
     classes = check_column(name, given)
@@ -195,15 +187,23 @@ def check_class_scores(y_true, y_score, labels):
             "labels must name two classes or more and each class of y_true once, got "
             f"{short(classes.tolist())}"
         )
-    score = check_floats("y_score", y_score)
+    score = check_numbers("y_score", y_score)
     if score.shape != (len(y), K):
         raise ValueError(
             f"y_score must have one row for each label and one column for each of the "
             f"{K} classes, {(len(y), K)}, got shape {score.shape}"
         )
-    for column in score.T:
-        check_score(column, len(y), allow_infinite=True)
-    return y, score, classes
+    weight = None
+    if sample_weight is not None:
+        weight = check_non_negative(sample_weight, len(y))
+    counted = y if weight is None else y[weight > 0]
+    for c, label in zip(classes, classes.tolist(), strict=True):
+        if (counted == c).sum() < 2:
+            raise ValueError(
+                "y_true must hold at least 2 rows (of positive weight) of each class, "
+                f"got {(counted == c).sum()} of {label!r}"
+            )
+    return y, score, classes, weight
 
 
 def one_vs_rest_auc(
@@ -260,26 +260,15 @@ def one_vs_rest_auc(
     1  0.7662         0.04109  0.6754  0.8353    100     50
     2  0.8012         0.03836  0.7142  0.8643    100     50
     """
-    y, score, classes = check_class_scores(y_true, y_score, labels)
-    weight, count = None, np.ones(len(y))
-    if sample_weight is not None:
-        weight = count = check_non_negative(sample_weight, len(y))
-    counted = count > 0
-    for c, name in zip(classes, classes.tolist(), strict=True):
-        if (y[counted] == c).sum() < 2:
-            raise ValueError(
-                "y_true must hold at least 2 rows (of positive weight) of each class, "
-                f"got {(y[counted] == c).sum()} of {name!r}"
-            )
+    checked = check_class_scores(y_true, y_score, labels, sample_weight)
+    y, score, classes, weight = checked
     cluster = check_groups(groups, len(y))
-    given = weight, cluster
-    estimates = (
-        AUCEstimate._of(*Sample.split([column], y == c, *given))
+    samples = [
+        Sample.split([column], y == c, weight, cluster)[0]
         for c, column in zip(classes, score.T, strict=True)
-    )
-    cluster = None if cluster is None else cluster[counted]
-    rows = y[counted], count[counted], cluster
-    return OneVsRestAUC(classes, tuple(estimates), rows)
+    ]
+    counted = y if weight is None else y[weight > 0]
+    return OneVsRestAUC(classes, tuple(map(AUCEstimate._of, samples)), counted)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -293,8 +282,8 @@ class OneVsRestAUC(Result):
     labels : ndarray of shape (K,)
     estimates : tuple of AUCEstimate
         One estimate per class, in the order of the labels.
-    _rows : (ndarray, ndarray, ndarray or None)
-        Labels, weights and clusters of the rows, each of shape (n,).
+    _y : ndarray of shape (n,)
+        Labels of the rows of positive weight.
 
     Examples
     --------
@@ -311,7 +300,7 @@ class OneVsRestAUC(Result):
 
     labels: np.ndarray
     estimates: tuple[AUCEstimate, ...]
-    _rows: tuple = field(repr=False)
+    _y: np.ndarray = field(repr=False)
 
     _rows_in_text = True
 
@@ -375,34 +364,16 @@ class OneVsRestAUC(Result):
         own class and as a negative of the others. For K = 2 and two columns that rank
         the rows equally the result is DeLong's standard error.
         """
-        y, count, cluster = self._rows
-        influence = np.zeros(len(y))
-        for c, estimate in zip(self.labels, self.estimates, strict=True):
-            sample = estimate._sample
-            sample.check_variance()
-            at_rows = sample.of_rows(*sample.levels.placements)
-            for rows, v in zip((y != c, y == c), at_rows, strict=True):
-                groups = None if cluster is None else cluster[rows]
-                influence[rows] += _influence(v, count[rows], groups) / len(self.labels)
-        # Var Ā = Σ w u², or the sum of squared sums of u over clusters
-        if cluster is None:
-            variance = count @ influence**2
-            smallest = int(min(count[y == c].sum() for c in self.labels))
-        else:  # a cluster may hold rows of several classes: one sum over all of them
-            variance = (np.bincount(cluster, influence * count) ** 2).sum()
-            smallest = min(len(np.unique(cluster[y == c])) for c in self.labels)
-        error = float(np.sqrt(variance))
+        y, samples = self._y, [estimate._sample for estimate in self.estimates]
+        influence: np.ndarray = np.zeros(len(y))
+        for c, sample in zip(self.labels, samples, strict=True):
+            for rows, u in zip((y != c, y == c), sample.influences(), strict=True):
+                influence[rows] += u / len(samples)
+        smallest = int(min(sample.independent[1] for sample in samples))
+        clusters = samples[0].clusters
+        if clusters is not None:  # they may hold rows of several classes
+            # the first sample holds its positives, the rows of the first class, last
+            rows = np.argsort(y == self.labels[0], kind="stable")
+            influence = np.bincount(np.concatenate(clusters), influence[rows])
+        error = float(np.sqrt(influence @ influence))  # Var Ā = Σ influence²
         return AveragedAUC(float(self.auc.mean()), error, self.auc, smallest)
-
-
-def _influence(v, count, cluster):
-    """``(V − A)/√{n(n − 1)}`` of the placements of one class (section 1)."""
-    n = total = count.sum()
-    if cluster is not None:
-        n = len(np.unique(cluster))
-        if n < 2:
-            raise ValueError(
-                f"each class must hold at least 2 groups for a standard error, got {n}"
-            )
-    # for whole w, Σ w u² = Σ w (V − A)²/{n(n − 1)}, DeLong's variance
-    return (v - np.average(v, weights=count)) / total * np.sqrt(n / (n - 1))

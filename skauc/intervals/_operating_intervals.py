@@ -12,9 +12,10 @@ from functools import partial
 
 import numpy as np
 from scipy.special import expit, logit
+from scipy.stats import binom
 
 from .._validation import check_option
-from ._band import pointwise_tails
+from ._band import drawn_heights, quantiles
 from ._comparison import TestedDifference
 from ._empirical_roc import BEST
 from ._limits import (
@@ -54,9 +55,9 @@ def _share_limits(limits_of, points, name, tail_low, tail_high):
 
 def _weighted_limits(points, limits_of, tail_low, tail_high):
     """Limits of ``π Se + (1 − π) Sp`` from those of both rates (Zou & Donner)."""
-    tp, fn, fp, tn = points._table
-    low_pos, high_pos = limits_of(tp, tp + fn, tail_low, tail_high)
-    low_neg, high_neg = limits_of(tn, tn + fp, tail_low, tail_high)
+    (low_pos, high_pos), (low_neg, high_neg) = (
+        _share_limits(limits_of, points, rate, tail_low, tail_high) for rate in RATES
+    )
     sick, well = points.prevalence, 1 - points.prevalence
     hits, quiet, accuracy = points.sensitivity, points.specificity, points.accuracy
     # p̂ − √Σ{w(r̂ − l)}², p̂ + √Σ{w(u − r̂)}² for p = Σ w r, r in (l, u) each
@@ -87,10 +88,25 @@ def _ratio_intervals(points, name, tail_low, tail_high):
 
 
 def _rank_limits(points, name, tail_low, tail_high):
-    return points._rule.order_statistics(points._sample.levels, tail_low, tail_high)
+    """Limits of the threshold with a given share of a class above, for any law.
+
+    The number of rows at or above the true threshold is binomial; the limits are the
+    scores of the ranks that it passes with a probability of at most the tails.
+    """
+    levels, share = points._sample.levels, points._rule.targets
+    above = levels.above_pos
+    if points.chosen_by == "specificity":
+        above, share = levels.above_neg, 1 - share
+    n = above[-1]
+    # K ~ Bin(n, share) rows lie above: P(K ≥ deep) ≤ tail_low, P(K < high) ≤ tail_high
+    deep = binom.isf(tail_low, n, share) + 1 if tail_low else share + np.inf
+    high = binom.ppf(tail_high, n, share) if tail_high else 0 * share
+    padded = np.concatenate([[np.inf], levels.thresholds, [-np.inf]])
+    corners = np.append(0, above)
+    return tuple(padded[np.searchsorted(corners, rank)] for rank in (deep, high))
 
 
-def drawn_points(several, n_draws, random_state):
+def drawn_points(several, n_draws=None, random_state=0):
     """Threshold, sensitivity and specificity in each draw of the rows.
 
     Parameters
@@ -131,32 +147,25 @@ def _rates(weight):
     return above / above[:, -1:]
 
 
-def _drawn_limits(points, name, tail_low, tail_high, n_draws=None, random_state=0):
+def _drawn_limits(points, name, tail_low, tail_high, **options):
     if CROSSED.get(points.chosen_by) == name:
-        curve = points._sample.levels
-        if name == "specificity":
-            curve = curve.swapped()
         # the target is the specificity 1 − FPR; a sensitivity becomes one by swapping
-        grid = 1 - points._rule.targets
-        return pointwise_tails(curve, grid, tail_low, tail_high, n_draws, random_state)
-    draws = drawn_points((points,), n_draws, random_state)
+        curve, grid = points._sample.levels, 1 - points._rule.targets
+        curve = curve.swapped() if name == "specificity" else curve
+        return quantiles(*drawn_heights(curve, grid, **options), tail_low, tail_high)
+    draws = drawn_points((points,), **options)
     drawn = np.concatenate([one[name] for (one,) in draws])
     ends = (-np.inf, np.inf) if name == "threshold" else (0.0, 1.0)
-    how = {"axis": 0, "method": "inverted_cdf"}  # thresholds are scores, and may be inf
-    none = np.ones(len(points.threshold))
-    return (
-        np.quantile(drawn, tail_low, **how) if tail_low else ends[0] * none,
-        np.quantile(drawn, 1 - tail_high, **how) if tail_high else ends[1] * none,
-    )
+    return quantiles(drawn, drawn, tail_low, tail_high, ends)
 
 
-def _corrected_limits(points, name, tail_low, tail_high, n_draws=None, random_state=0):
+def _corrected_limits(points, name, tail_low, tail_high, **options):
     """Wilson's limits around the rate less its optimism.
 
     The optimism is estimated by the rate of a draw at its own best threshold less the
     rate of the original rows at that threshold.
     """
-    draws = drawn_points((points,), n_draws, random_state)
+    draws = drawn_points((points,), **options)
     gaps = np.concatenate([one[name] - one["later"][name] for (one,) in draws])
     n_neg, n_pos = points._sample.sizes
     n = n_pos if name == "sensitivity" else n_neg
@@ -164,25 +173,32 @@ def _corrected_limits(points, name, tail_low, tail_high, n_draws=None, random_st
     return wilson_limits(rate * n, n, tail_low, tail_high)
 
 
-def methods_of(points, name) -> dict[str, Callable]:
-    """Methods whose limits are valid for a name; the first one is the default."""
-    methods: dict[str, Callable] = {}
-    drawn = {CROSSED.get(points.chosen_by)}
-    if points.chosen_by in BEST:
-        drawn = {"threshold", *RATES}
-        if name in RATES:
-            methods["optimism_corrected"] = _corrected_limits
-    if name in drawn:
-        methods["bayesian_bootstrap"] = _drawn_limits
-    if name == "threshold":
-        ranked = points.chosen_by in RATES
-        return methods | ({"order_statistics": _rank_limits} if ranked else {})
-    predicted = points.prevalence_given and name in _VALUES
-    if predicted or name in (*_RATIOS, "odds_ratio"):
-        return methods | {"log": _ratio_intervals}
-    shares = {"wilson": wilson_limits, "clopper_pearson": clopper_pearson_limits}
-    limits = {key: partial(_share_limits, how) for key, how in shares.items()}
-    return methods | limits
+# The first one that is valid for a value is its default
+METHODS: dict[str, Callable] = {
+    "optimism_corrected": _corrected_limits,
+    "bayesian_bootstrap": _drawn_limits,
+    "wilson": partial(_share_limits, wilson_limits),
+    "clopper_pearson": partial(_share_limits, clopper_pearson_limits),
+    "log": _ratio_intervals,
+    "order_statistics": _rank_limits,
+}
+
+
+def methods_of(points, name) -> list[str]:
+    """Methods whose limits are valid for a name."""
+    rule, threshold = points.chosen_by, name == "threshold"
+    ratio = name in (*_RATIOS, "odds_ratio")
+    ratio |= points.prevalence_given and name in _VALUES
+    valid = {
+        "optimism_corrected": rule in BEST and name in RATES,
+        "bayesian_bootstrap": name in (("threshold", *RATES) if rule in BEST else ())
+        or CROSSED.get(rule) == name,
+        "wilson": not (ratio or threshold),
+        "clopper_pearson": not (ratio or threshold),
+        "log": ratio,
+        "order_statistics": threshold and rule in RATES,
+    }
+    return [method for method in METHODS if valid[method]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -260,6 +276,8 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     # underestimated
     for points in (a, b):
         if points.chosen_by in RATES:
-            beyond = points._rule.beyond_the_rows(*points._sample.sizes)
+            n = points._sample.sizes[points.chosen_by == "sensitivity"]
+            # n(1 − target) < 1: less than the outermost row lies beyond the target
+            beyond = n * (1 - points._rule.targets) < 1 - _NO_GAP * n
             error = np.where(beyond, np.inf, error)
     return OperatingComparison(name, *rates, error)

@@ -13,12 +13,13 @@ from ._empirical_roc import ThresholdRule
 from ._operating_intervals import (
     DRAW_OPTIONS,
     DRAWN,
+    METHODS,
     NAMES,
     OperatingComparison,
     compared,
     methods_of,
 )
-from ._sample import Sample
+from ._sample import Sample, samples_of
 
 
 def operating_points(
@@ -101,18 +102,15 @@ def operating_points(
     >>> operating_points(y, score, best="youden").threshold
     array([4.])
     """
-    sample = Sample.from_input(
-        y_true, y_score, sample_weight, None, pos_label, keep_order=True
-    )
-    n_neg, n_pos = sample.sizes
+    (sample,) = samples_of(y_true, (y_score,), sample_weight, None, pos_label)
+    points, (n_neg, n_pos) = sample.levels, sample.sizes
     share = n_pos / (n_neg + n_pos)
     if prevalence is not None:
         share = check_interval("prevalence", prevalence, 0, 1, closed="neither")
     rule = ThresholdRule.of(
-        cost, share, threshold=threshold, sensitivity=sensitivity,
+        points.thresholds, cost, share, threshold=threshold, sensitivity=sensitivity,
         specificity=specificity, best=best,
     )  # fmt: skip
-    points = sample.levels
     at = rule.corners(points.thresholds, points.fpr, points.tpr)
     # corner 0 is (0, 0), with the threshold inf and no row above it
     above_neg, above_pos = (
@@ -223,17 +221,12 @@ class OperatingPoints(Result):
     _rule: ThresholdRule = field(repr=False)
     _sample: Sample = field(repr=False)
 
-    def __repr__(self):
-        if len(self.threshold) != 1:
-            return (
-                f"OperatingPoints({len(self.threshold)} points, chosen by "
-                f"{self.chosen_by!r}, prevalence={self.prevalence:.4g})"
-            )
-        return (
-            f"OperatingPoints(threshold={self.threshold[0]:.4g}, "
-            f"sensitivity={self.sensitivity[0]:.4g}, "
-            f"specificity={self.specificity[0]:.4g}, chosen by {self.chosen_by!r})"
-        )
+    def _head(self):
+        names = NAMES[:3] if len(self.threshold) == 1 else ()
+        head = {name: getattr(self, name)[0] for name in names}
+        if not names:
+            head = {"points": len(self.threshold), "prevalence": self.prevalence}
+        return head | {"chosen_by": repr(self.chosen_by)}
 
     def _columns(self):
         return {name: getattr(self, name) for name in NAMES}
@@ -352,8 +345,8 @@ class OperatingPoints(Result):
                 "name must not be 'threshold' where no target and no best point chose "
                 f"the thresholds, got thresholds chosen by {self.chosen_by!r}"
             )
-        method = next(iter(fitting)) if method is None else method
-        limits = fitting[check_option("method", method, fitting)]
+        method = fitting[0] if method is None else method
+        limits = METHODS[check_option("method", method, fitting)]
         for option in options:
             if method not in DRAWN or option not in DRAW_OPTIONS:
                 raise ValueError(f"{option} must not be given for method={method!r}")

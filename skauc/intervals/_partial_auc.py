@@ -18,16 +18,22 @@ from functools import cached_property
 
 import numpy as np
 
-from .._validation import check_flag, check_numbers, check_option, short
+from .._validation import (
+    check_either,
+    check_flag,
+    check_numbers,
+    check_option,
+    short,
+)
 from ..statistics._levels import height
-from ..statistics._result import Result, Value
+from ..statistics._result import Value
 from ..statistics._wald import Interval, interval_tails
-from ._limits import TRANSFORMS, larger_variance, score_limits, wald_limits
+from ._limits import TRANSFORMS, EstimateWithLimits, wald_limits, wilson_limits
 from ._sample import Sample
 
 METHODS = ("score", "delong")
-# Variance 1/12 of a uniform placement over 1/4, the largest variance with mean ½
-_UNIFORM = 1 / 3
+# The largest variance with mean ½, 1/4, over the variance 1/12 of a uniform placement
+_UNIFORM = 3
 # In narrower ranges near a rate of 1 half of the digits cancel (√eps = 1.5e-8)
 _NARROWEST = 1e-8
 
@@ -43,11 +49,7 @@ class Region:
     @classmethod
     def of(cls, fpr, tpr) -> Region:
         """Region given by one of ``fpr`` and ``tpr``."""
-        if (fpr is None) == (tpr is None):
-            got = "none of them" if fpr is None else "both"
-            raise ValueError(
-                f"a partial area needs either fpr=(a, b) or tpr=(a, b), got {got}"
-            )
+        check_either("a partial area", fpr=fpr, tpr=tpr)
         name, limits = ("fpr", fpr) if tpr is None else ("tpr", tpr)
         pair = check_numbers(name, limits, 0, 1)
         if pair.shape != (2,) or not pair[1] - pair[0] >= _NARROWEST:
@@ -80,6 +82,9 @@ class Region:
         return 0.5 + (area - self.chance) * self.slope
 
 
+WHOLE = Region("fpr", 0.0, 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class PartOfSample(Value):
     """A sample and the region of its curve; the partial area and its placements."""
@@ -91,6 +96,8 @@ class PartOfSample(Value):
     def placements(self) -> tuple[np.ndarray, np.ndarray]:
         """``V₀`` of a negative and ``V₁`` of a positive at each level."""
         levels, r = self.sample.levels, self.region
+        if r.width == 1:  # V₁₀ and V₀₁, which differ from the formulas by a constant
+            return levels.placements
         x, y = levels.fpr, levels.tpr
         if r.axis == "fpr":
             low, high = height(x, y, r.low), height(x, y, r.high)
@@ -107,8 +114,9 @@ class PartOfSample(Value):
     @cached_property
     def area(self) -> float:
         """Partial area: the mean of the placements on the other axis."""
-        at_neg, at_pos = self.placements
-        levels = self.sample.levels
+        levels, (at_neg, at_pos) = self.sample.levels, self.placements
+        if self.region.width == 1:
+            return levels.auc
         over_fpr = self.region.axis == "fpr"
         # The mean of V₁ (of the class on the other axis) is the area itself
         v, w = (at_pos, levels.pos) if over_fpr else (at_neg, levels.neg)
@@ -124,13 +132,13 @@ class PartOfSample(Value):
         """Number of trials whose share varies at least as much (section 7)."""
         # of the class on the axis, only rows within the range count
         sample = self.sample
-        sizes = (sample.smaller, sample.smaller) if sample.clustered else sample.sizes
+        sizes = sample.sizes if sample.clusters is None else (sample.smaller,) * 2
         on_axis, other = sizes if self.region.axis == "fpr" else sizes[::-1]
         return min(on_axis * self.region.width, other)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PartialAUC(Result):
+class PartialAUC(EstimateWithLimits):
     """Area under a part of the empirical ROC curve, with standard error and interval.
 
     Made by :meth:`AUCEstimate.partial_auc`.
@@ -198,24 +206,12 @@ class PartialAUC(Result):
         return cls(area, region.axis, region.low, region.high, scaled, part)
 
     def _head(self):
-        head = {"auc": self.auc}
-        if self._has_interval:
-            head["interval95"] = self.confidence_interval()
-        head[self.axis] = self.low, self.high
+        head = super()._head() | {self.axis: (self.low, self.high)}
         return head | ({"standardize": True} if self.standardize else {})
 
-    @property
-    def _has_interval(self):
-        sample = self._part.sample
-        return sample.has_variance and sample.smaller >= 2
-
-    def _columns(self):
-        error, limits = np.nan, (np.nan, np.nan)
-        if self._has_interval:
-            error, limits = self.standard_error(), self.confidence_interval()
-        names = ("axis", "from", "to", "auc", "standard_error", "low", "high")
-        row = (self.axis, self.low, self.high, self.auc, error, *limits)
-        return {name: [value] for name, value in zip(names, row, strict=True)}
+    def _row(self):
+        region = {"axis": self.axis, "from": self.low, "to": self.high}
+        return region | super()._row()
 
     def standard_error(self) -> float:
         """Standard error of the area; 0 if all placements in the range are equal.
@@ -267,14 +263,15 @@ class PartialAUC(Result):
         part, region = self._part, self._part.region
         # S = area/width,   Var S = Var(area)/width²
         share, variance = part.area / region.width, part.variance / region.width**2
-        if method == "score":
-            # V(S) = S(1 − S) max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m))
-            uniform = _UNIFORM / part.trials
-            at = larger_variance(share, variance, lambda s: s * (1 - s) * uniform)
-            limits = score_limits(share, at, *tails)
-        else:
+        if method == "delong":
             error = np.sqrt(variance)
             limits = wald_limits(share, error, part.trials, *tails, transform)
+        else:
+            # V(S) = S(1 − S)/n, 1/n = max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m)): Wilson's limits
+            n, largest = _UNIFORM * part.trials, share * (1 - share)
+            if variance * n > largest > 0:
+                n = largest / variance
+            limits = wilson_limits(share * n, n, *tails)
         areas = [region.width * float(limit) for limit in limits]
         return Interval(*map(region.standardized, areas) if self.standardize else areas)
 

@@ -281,13 +281,8 @@ def binormal_auc_score(
     >>> round(binormal_auc_score([0, 0, 1, 1], [0.0, 1.0, 1.0, 2.0]), 4)
     0.8413
     """
-    return binormal_roc(
-        y_true,
-        y_score,
-        equal_variance=equal_variance,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-    ).auc
+    how = {"sample_weight": sample_weight, "pos_label": pos_label}
+    return binormal_roc(y_true, y_score, equal_variance=equal_variance, **how).auc
 
 
 def binormal_roc(
@@ -328,15 +323,10 @@ def binormal_roc(
     1.0
     """
     positive = check_positive(y_true, pos_label=pos_label)
-    score = check_score(y_score, len(positive))
+    score = check_score(y_score, len(positive), largest=1e70)
     weight = check_weight(sample_weight, positive)
-    # divide by the largest score, so that no square overflows or underflows
-    unit = float(np.abs(score).max()) or 1.0
-    neg, pos = class_moments(score / unit, positive, weight)
-    roc = BinormalROC.from_moments(neg, pos, equal_variance=equal_variance)
-    return BinormalROC(
-        roc.mean_neg * unit, roc.std_neg * unit, roc.mean_pos * unit, roc.std_pos * unit
-    )
+    neg, pos = class_moments(score, positive, weight)
+    return BinormalROC.from_moments(neg, pos, equal_variance=equal_variance)
 
 
 def _one_feature(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -20,27 +19,24 @@ from ..statistics._levels import Levels, clustered_covariance, delong_covariance
 from ..statistics._result import Value
 from ..statistics._row_blocks import RowBlocks, joined_weights, row_blocks
 
-MOST_ROWS = 2**53  # largest count that a float can increase by 1
+LARGEST_COUNT = 2**53  # the largest whole number that a float can increase by 1
 
 
 @dataclass(frozen=True, eq=False)
 class Sample(Value):
-    """Rows of both classes: scores, weights, clusters.
+    """Rows of both classes; each field is a pair of arrays ``(neg, pos)``, or None.
 
     Parameters
     ----------
-    neg, pos : ndarray of shape (n_neg,), (n_pos,)
+    scores : (ndarray of shape (n_neg,), ndarray of shape (n_pos,))
         Sorted if no weight or cluster depends on their order.
-    weight_neg, weight_pos : ndarray, default=None
-    cluster_neg, cluster_pos : ndarray of int, default=None
+    weights : (ndarray, ndarray), default=None
+    clusters : (ndarray of int, ndarray of int), default=None
     """
 
-    neg: np.ndarray
-    pos: np.ndarray
-    weight_neg: np.ndarray | None = None
-    weight_pos: np.ndarray | None = None
-    cluster_neg: np.ndarray | None = None
-    cluster_pos: np.ndarray | None = None
+    scores: tuple
+    weights: tuple | None = None
+    clusters: tuple | None = None
 
     @classmethod
     def split(cls, scores, positive, weight, cluster, *, keep_order=True):
@@ -48,108 +44,87 @@ class Sample(Value):
         counted = True if weight is None else weight > 0
         # the numbers of the rows are gathered ten times faster than a mask is
         classes = [np.flatnonzero(side & counted) for side in (~positive, positive)]
-        beside: list[Any] = [
-            None if values is None else values[rows]
-            for values in (weight, cluster)
-            for rows in classes
-        ]
-        order = (
-            np.asarray if keep_order or any(v is not None for v in beside) else np.sort
-        )
-        return [
-            cls(*(order(score[rows]) for rows in classes), *beside) for score in scores
-        ]
 
-    @classmethod
-    def from_input(
-        cls, y_true, y_score, weight, groups, pos_label, *, keep_order=False
-    ) -> Sample:
-        """Check one score of rows in arrays or blocks, and split the rows."""
-        given = y_true, (y_score,), weight, groups, pos_label
-        return samples_of(*given, names=("y_score",), keep_order=keep_order)[0]
+        def by_class(values):
+            return tuple(values[rows] for rows in classes)
+
+        beside = [v if v is None else by_class(v) for v in (weight, cluster)]
+        fixed = keep_order or any(beside)
+        pairs = map(by_class, scores)
+        return [cls(p if fixed else tuple(map(np.sort, p)), *beside) for p in pairs]
 
     @cached_property
     def levels(self) -> Levels:
         """Distinct scores with the weight of each class."""
-        return Levels.of(self.neg, self.pos, self.weight_neg, self.weight_pos)
+        return Levels.of(*self.scores, *(self.weights or ()))
 
     @property
     def auc(self) -> float:
         """Share of correctly ranked pairs, ties ½."""
         return self.levels.auc
 
+    @property
+    def counts(self) -> tuple:
+        """Weights of the negative and of the positive rows."""
+        return self.weights or tuple(np.ones(len(score)) for score in self.scores)
+
     @cached_property
     def sizes(self) -> tuple[float, float]:
         """Rows of each class, or the sums of their weights."""
-        if self.weight_neg is None or self.weight_pos is None:
-            return len(self.neg), len(self.pos)
-        return float(self.weight_neg.sum()), float(self.weight_pos.sum())
-
-    @property
-    def counts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Counts of the negative and of the positive rows."""
-        if self.weight_neg is None or self.weight_pos is None:
-            return np.ones(len(self.neg)), np.ones(len(self.pos))
-        return self.weight_neg, self.weight_pos
-
-    @property
-    def clustered(self) -> bool:
-        """Whether rows come in clusters."""
-        return self.cluster_pos is not None
+        if self.weights is None:
+            neg, pos = self.scores
+            return len(neg), len(pos)
+        neg, pos = self.weights
+        return float(neg.sum()), float(pos.sum())
 
     @cached_property
+    def independent(self) -> tuple:
+        """Number of independent rows (or clusters) of each class."""
+        if self.clusters is None:
+            return self.sizes
+        return tuple(len(np.unique(cluster)) for cluster in self.clusters)
+
+    @property
     def smaller(self) -> float:
         """Number of independent rows (or clusters) of the smaller class."""
-        if self.cluster_neg is None or self.cluster_pos is None:
-            return min(self.sizes)
-        return min(len(np.unique(self.cluster_neg)), len(np.unique(self.cluster_pos)))
-
-    @cached_property
-    def _no_count(self) -> str | None:
-        """Describe weights that are not counts of rows, unless there are clusters."""
-        if self.weight_neg is None or self.clustered:
-            return None
-        weight = np.concatenate(self.counts)
-        odd = weight[weight != np.floor(weight)]
-        if len(odd):
-            return f"{odd[0]:g}"
-        total = sum(self.sizes)
-        return f"a sum of {total:g}" if total > MOST_ROWS else None
-
-    @property
-    def has_variance(self) -> bool:
-        """Whether clusters, or weights that count rows, determine a variance."""
-        return self._no_count is None
+        return min(self.independent)
 
     def check_variance(self):
-        """Raise if no variance is valid for the weights."""
-        if self._no_count is not None:
+        """Raise for weights that are not counts of rows, unless there are clusters."""
+        if self.weights is None or self.clusters is not None:
+            return
+        weight = np.concatenate(self.weights)
+        odd = weight[(weight != np.floor(weight)) | (weight > LARGEST_COUNT)]
+        if len(odd):
             raise ValueError(
-                "sample_weight must hold whole numbers (counts of rows) that add up to "
-                f"at most 2**53 for an interval without groups, got {self._no_count}"
+                "sample_weight must hold whole numbers (counts of rows) of at most "
+                f"2**53 for an interval without groups, got {odd[0]:g}"
             )
 
     def check_two(self):
         """Raise for a class of one row or cluster, or weights without a variance."""
         self.check_variance()
         if self.smaller < 2:
-            kind = "groups" if self.clustered else "rows"
+            kind = "rows" if self.clusters is None else "groups"
             raise ValueError(
-                f"each class must hold at least 2 {kind} for DeLong's variance, got "
-                f"{self.smaller:g}"
+                f"each class must hold at least 2 {kind} for an estimated variance, "
+                f"got {self.smaller:g}"
             )
 
     def mean_variance(self, at_neg, at_pos) -> float:
         """Variance of the mean of placements that are given for each level."""
         self.check_two()
-        if self.clustered:
-            return self.covariance(*self.of_rows(at_neg[None], at_pos[None]))[0, 0]
-        levels, total = self.levels, 0.0
-        for v, w in ((at_neg, levels.neg), (at_pos, levels.pos)):
-            # less one of the values, so that equal values have variance exactly 0
-            n, v = float(w.sum()), v - v[np.argmax(w)]
-            total += w @ (v - w @ v / n) ** 2 / (n * (n - 1))
-        return float(total)
+        counts = self.levels.neg, self.levels.pos
+        # less one of the values, so that equal values have variance exactly 0
+        v01, v10 = (
+            v[None] - v[np.argmax(n)]
+            for v, n in zip((at_neg, at_pos), counts, strict=True)
+        )
+        if self.clusters is None:
+            return float(delong_covariance(v01, v10, *counts)[0, 0])
+        # Obuchowski's three sums have different factors (G₀/(G₀ − 1), …): a variance of
+        # 0 may come out a little negative
+        return max(float(self.covariance(*self.of_rows(v01, v10))[0, 0]), 0.0)
 
     def of_rows(self, at_neg, at_pos):
         """Values of the levels, shape (..., d), for the rows of each class."""
@@ -161,25 +136,34 @@ class Sample(Value):
 
         ``check_two`` must have been called.
         """
-        if not self.clustered:
-            return delong_covariance(v01, v10, self.weight_neg, self.weight_pos)
-        clusters = self.cluster_neg, self.cluster_pos
-        covariance = clustered_covariance(v01, v10, *clusters, *self.counts)
-        # Obuchowski's three sums have different factors (G₀/(G₀ − 1), …): a variance of
-        # 0 may come out a little negative
-        diagonal = np.diag_indices(len(covariance))
-        covariance[diagonal] = np.maximum(covariance[diagonal], 0)
-        return covariance
+        if self.clusters is None:
+            return delong_covariance(v01, v10, *(self.weights or ()))
+        return clustered_covariance(v01, v10, *self.clusters, *self.counts)
 
     @cached_property
     def delong_variance(self) -> float:
         """DeLong's variance, or Obuchowski's with clusters."""
         return self.mean_variance(*self.levels.placements)
 
+    def influences(self) -> list[np.ndarray]:
+        """Influence of each row on the AUC, by class (section 1).
+
+        ``w (V − A)/√{n(n − 1)}``, or without clusters √w in place of w: the squares, of
+        sums over the clusters if there are any, add up to the variance.
+        """
+        self.check_two()
+        placed = self.of_rows(*self.levels.placements)
+        classes = zip(placed, self.counts, self.independent, strict=True)
+        return [
+            (v - w @ v / w.sum()) * (np.sqrt(w) if self.clusters is None else w)
+            / w.sum() * np.sqrt(n / (n - 1))
+            for v, w, n in classes
+        ]  # fmt: skip
+
 
 def samples_of(
     y_true, scores, sample_weight, groups, pos_label,
-    *, names, label_name="y_true", keep_order=True,
+    *, names=("y_score",), label_name="y_true", keep_order=True,
 ) -> list[Sample]:  # fmt: skip
     """Check the scores of the same rows, arrays or blocks, and split each by class.
 
@@ -192,6 +176,10 @@ def samples_of(
     pos_label : label or None
     names : sequence of str
         Names of the scores in an error.
+    label_name : str
+    keep_order : bool
+        Whether rows without weights and clusters keep their order; sorted scores are
+        ranked in half the time.
     """
     blocks = _blocks_of(y_true, scores, sample_weight, groups, names, label_name)
     if blocks is not None:
@@ -225,22 +213,20 @@ def _blocks_of(y_true, scores, sample_weight, groups, names, label_name):
 
 
 def _gathered(blocks, name, label_name):
-    """Labels, list of scores and weights of all blocks, as arrays of n numbers."""
+    """Labels, scores of shape (k, n) and weights of all blocks."""
     y, scores, weight = zip(*blocks.map(_checked_rows, name, label_name), strict=True)
     kinds = {part.dtype.kind in "OUS" for part in y}
     if len(kinds) > 1:  # texts and numbers: np.concatenate would make both texts
         y = [part.astype(object) for part in y]
-    columns = [np.concatenate(parts) for parts in zip(*scores, strict=True)]
-    return np.concatenate(y), columns, joined_weights(weight, map(len, y))
+    scores = np.concatenate(scores, axis=1)
+    return np.concatenate(y), scores, joined_weights(weight, map(len, y))
 
 
 def _checked_rows(block, name, label_name):
-    """Labels, list of scores and weights of one block."""
+    """Labels, scores of shape (k, m) and weights of one block."""
     y, n = check_labels(block.y, name=label_name), len(block)
     X = block.X.toarray() if hasattr(block.X, "toarray") else np.asarray(block.X)
-    scores = [
-        check_score(column, n, name=name, allow_infinite=True)
-        for column in X.reshape(n, -1).T
-    ]
+    how = {"name": name, "allow_infinite": True}
+    scores = np.array([check_score(column, n, **how) for column in X.reshape(n, -1).T])
     weight = block.weight
     return y, scores, None if weight is None else check_non_negative(weight, n)

@@ -204,7 +204,7 @@ def test_no_variance_is_no_certainty():
     ("arguments", "options", "message"),
     [
         ((Y, ASAH["ndka"]), {}, "needs either score_b or constant, got none of them"),
-        ((Y, Y, Y), {"constant": 0.5}, "needs either score_b or constant, got both"),
+        ((Y, Y, Y), {"constant": 0.5}, "score_b or constant, got score_b and constant"),
         ((Y, Y), {"constant": 1.5}, r"constant must lie in \[0, 1\], got 1.5"),
         ((Y, Y, Y), {"margin": -0.1}, r"margin must lie in \[0, 1\), got -0.1"),
         ((Y, Y, Y), {"margin": 0.1}, "'greater' or 'less' with a margin, got 'two-"),

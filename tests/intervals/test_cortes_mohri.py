@@ -154,27 +154,32 @@ def test_intervals_are_nested_and_inside(adaptive):
 # -------------------------------------------------------------------------- errors
 
 
+@pytest.mark.parametrize("function", [cortes_mohri_moments, cortes_mohri_interval])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((0, 3, 1), "n_pos must be a whole number >= 1, got 0"),
         ((3, 2.5, 1), "n_neg must be a whole number >= 1, got 2.5"),
-        ((3, 2, 6), r"n_errors must be a whole number in \[0, 5\], got 6"),
-        ((3, 2, -1), "got -1"),
+        ((3, 2, 6), "n_errors must be a whole number from 0 to 5, got 6"),
+        ((3, 2, -1), "n_errors must be a whole number .*, got -1"),
         ((3, np.nan, 1), "n_neg must be a whole number >= 1, got nan"),
-        ((3, 4, np.inf), "n_errors must be a whole number <= 2\\*\\*53, got inf"),
+        ((3, 4, np.inf), "n_errors must be a whole number .*, got inf"),
         ((1e300, 4, 1), "n_pos must be a whole number <= 2\\*\\*53, got 1e\\+300"),
-        ((3, None, 1), "n_neg must be a whole number >= 1, got nan"),
-        ((3, 4, "1"), "n_errors must hold real numbers, got '1'"),
-        (([[1], [1, 2]], 4, 1), "n_pos must hold real numbers, got"),
-        (([1, 2], [1, 2, 3], 1), r"must broadcast, got shapes \(2,\), \(3,\), \(\)"),
+        ((3, None, 1), "n_neg must be a whole number >= 1, got (nan|None)"),
+        ((3, 4, "1"), "n_errors must .* number.*, got '1'"),
+        (([[1], [1, 2]], 4, 1), "n_pos must .* number.*, got"),
     ],
 )
-def test_errors_of_the_counts(arguments, message):
+def test_errors_of_the_counts(function, arguments, message):
     with pytest.raises(ValueError, match=message):
-        cortes_mohri_moments(*arguments)
-    with pytest.raises(ValueError, match=message):
-        cortes_mohri_interval(*arguments)
+        function(*arguments)
+
+
+def test_numbers_of_other_shapes():
+    with pytest.raises(ValueError, match="cannot be broadcast to a single shape"):
+        cortes_mohri_moments([1, 2], [1, 2, 3], 1)
+    with pytest.raises(ValueError, match=r"n_errors must be a whole .* got \[1, 2\]"):
+        cortes_mohri_interval(5, 5, [1, 2])
 
 
 def test_errors_of_the_options():
@@ -184,5 +189,3 @@ def test_errors_of_the_options():
         cortes_mohri_interval(5, 5, 1, error_interval="wald")
     with pytest.raises(ValueError, match="adaptive must be True or False, got 'no'"):
         cortes_mohri_interval(5, 5, 1, adaptive="no")
-    with pytest.raises(ValueError, match=r"must be one number each, got shape \(2,\)"):
-        cortes_mohri_interval(5, 5, [1, 2])

@@ -282,7 +282,7 @@ def test_frame_and_text():
         *("lr_positive", "lr_negative", "accuracy", "odds_ratio"),
     ]
     assert frame["sensitivity"].tolist() == points.sensitivity.tolist()
-    assert "2 points, chosen by 'threshold'" in repr(points)
+    assert "points=2, prevalence=0.4, chosen_by='threshold'" in repr(points)
     assert "threshold=0.5" in repr(operating_points(y, score, threshold=0.5))
 
 

@@ -191,12 +191,12 @@ def test_sizes_are_the_least(method):
         ({"margin": -1}, r"margin must lie in \[0, 1\), got -1.0"),
         (
             {"margin": 0.6, "alternative": "greater"},
-            r"margin must keep the border .* inside \(0, 1\), got -0.1",
+            r"the border of the null hypothesis must lie in \(0, 1\), got -0.09",
         ),
         ({"auc": "x"}, r"auc must hold real numbers, got 'x'"),
         (
             {"auc": [0.6, 0.7], "n_pos": [10, 20, 30]},
-            r"arguments must be numbers or arrays that broadcast, got shapes \(2,\)",
+            r"could not be broadcast together with shapes \(2,\)",
         ),
     ],
 )
@@ -209,25 +209,25 @@ def test_error_texts_of_power(options, text):
     ("options", "text"),
     [
         ({}, "auc_sample_size needs either power or width, got none of them"),
-        ({"power": 0.8, "width": 0.1}, "needs either power or width, got both"),
+        ({"power": 0.8, "width": 0.1}, "needs either power or width, got power and"),
         ({"power": 1.0}, r"power must lie in \(0, 1\), got 1.0"),
         ({"width": 0}, r"width must lie in \(0, 1\), got 0.0"),
         ({"power": 0.8, "ratio": 0}, "ratio must be finite and > 0, got 0.0"),
         (
             {"power": 0.8, "null": 0.8},
-            "auc must differ from the border of the null hypothesis 0.8, got 0.8",
+            "needs a larger effect beyond the null hypothesis",
         ),
         (
             {"power": 0.8, "null": 0.9, "alternative": "greater"},
-            "auc must exceed the border of the null hypothesis 0.9, got 0.8",
+            "needs a larger effect beyond the null hypothesis",
         ),
         (
             {"power": 0.8, "null": 0.7, "alternative": "less"},
-            "auc must be less than the border of the null hypothesis 0.7, got 0.8",
+            "needs a larger effect beyond the null hypothesis",
         ),
         (
             {"power": 0.8, "null": 0.8 + 1e-9},
-            r"needs a larger effect, got one beyond 2\*\*40 rows",
+            r"needs a larger effect .*, got a study of more than 2\*\*40 rows",
         ),
         (
             {"width": 0.1, "alternative": "less"},

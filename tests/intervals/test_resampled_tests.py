@@ -96,6 +96,20 @@ def test_proc_bootstrap(a, b, z, p):
     assert result.pvalue == pytest.approx(p, rel=0.15)
 
 
+def test_bootstrap_of_groups_is_obuchowskis():
+    """120 groups of up to four rows that share their noise."""
+    rng = np.random.default_rng(7)
+    group = np.repeat(np.arange(120), rng.integers(1, 5, 120))
+    shared, y = rng.normal(size=(2, 120))[:, group], (rng.random(120) < 0.4)[group]
+    a, b = shared + rng.normal(size=(2, len(y))) + y
+    drawn = compare_auc(y, a, b, groups=group, method="bootstrap")
+    closed = compare_auc(y, a, b, groups=group)
+    # 9999 draws know the error to 1/sqrt(2 · 9999) of itself, 120 groups to some 5 %
+    assert drawn.standard_error == pytest.approx(closed.standard_error, rel=0.06)
+    single = compare_auc(y, a, b).standard_error
+    assert closed.standard_error > 1.2 * single
+
+
 def test_bootstrap_error_by_a_loop():
     y, a, b = small(2, n=16)
     rng = np.random.default_rng(0)
@@ -130,6 +144,10 @@ def test_bootstrap_error_by_a_loop():
         (
             {"method": "bootstrap", "fpr": (0, 0.1)},
             "fpr and tpr must be None for method='bootstrap', got one",
+        ),
+        (
+            {"method": "permutation", "sample_weight": np.full(113, 10_000)},
+            "permutation' takes at most 1000000 rows, .* got 1130000",
         ),
         ({"n_resamples": 10}, r"whole number from 100 to 10000000, got 10"),
         ({"random_state": "x"}, "random_state must be None, a whole number >= 0"),
