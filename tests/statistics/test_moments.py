@@ -354,7 +354,7 @@ def two_passes(X, mask, weight):
 @pytest.mark.parametrize("dtype", [float, np.float32])
 def test_blocks_of_two_classes(dtype):
     """Mixed classes, runs, and a class that begins late; diagonals too."""
-    size = 60_000  # of which 26 214 rows are summed at a time
+    size = 30_000  # of which 26 214 rows are summed at a time
     i = np.arange(size)
     cases = ("C", 0.0, False), ("F", 1e8, True), ("C", 1e8, "zeros"), ("F", 1.0, False)
     for order, offset, weighted in cases:
@@ -363,7 +363,7 @@ def test_blocks_of_two_classes(dtype):
         X = np.asarray(X, dtype, order)
         weight = rng.integers(weighted != "zeros", 4, size) if weighted else None
         rtol = 1e-11 if offset < 1e8 else 1e-7  # the mean near 1e8 is rounded
-        for positive in (i > 40_000, (i // 9000) % 2 == 0, i % 3 == 0):
+        for positive in (i > 20_000, (i // 4500) % 2 == 0, i % 3 == 0):
             given, masks = (X, positive, weight), (~positive, positive)
             parts = class_moments(*given), class_moments(*given, featurewise=True)
             for full, diagonal, mask in zip(*parts, masks, strict=True):
