@@ -26,30 +26,25 @@ from ._estimators import (
     cached_for,
     dense,
     has_columns,
+    is_known,
     n_columns,
     n_rows,
     silenced,
 )
 
-# Modules of scikit-learn whose transformers ignore y, except TargetEncoder.
-_UNSUPERVISED = (
-    "sklearn.preprocessing",
-    "sklearn.decomposition",
-    "sklearn.impute",
-    "sklearn.random_projection",
-    "sklearn.kernel_approximation",
-    "sklearn.feature_extraction",
-    "sklearn.cluster",
-    "sklearn.manifold",
-)
-# Modules whose fit_transform returns the rows of transform, except TargetEncoder.
-_REPEATABLE = (
-    "sklearn.preprocessing",
-    "sklearn.feature_extraction",
-    "sklearn.feature_selection",
-    "sklearn.random_projection",
-    "sklearn.kernel_approximation",
-)
+# Modules of scikit-learn: whether fits of their transformers ignore y, and whether
+# fit_transform returns the rows of transform; TargetEncoder is an exception to both
+_TRAITS = {
+    "sklearn.preprocessing": (True, True),
+    "sklearn.feature_extraction": (True, True),
+    "sklearn.random_projection": (True, True),
+    "sklearn.kernel_approximation": (True, True),
+    "sklearn.decomposition": (True, False),
+    "sklearn.impute": (True, False),
+    "sklearn.cluster": (True, False),
+    "sklearn.manifold": (True, False),
+    "sklearn.feature_selection": (False, True),
+}
 _DIVIDE = StandardScaler, RobustScaler, MaxAbsScaler
 _PRINCIPAL = PCA, IncrementalPCA
 _COMPONENTS = TruncatedSVD, GaussianRandomProjection, SparseRandomProjection
@@ -166,9 +161,14 @@ def ignores_y(step) -> bool:
     if isinstance(step, Pipeline):
         steps = [inner for _, inner in step.steps if inner not in (None, "passthrough")]
         return all(map(ignores_y, steps))
-    known = type(step).__module__.startswith(_UNSUPERVISED)
-    known |= isinstance(step, VarianceThreshold)
-    return known and not isinstance(step, TargetEncoder)
+    return _traits(step)[0] or isinstance(step, VarianceThreshold)
+
+
+def _traits(step):
+    """Whether a fit of the step ignores y, and whether it is repeatable."""
+    names = type(step).__module__.split(".")[:2]
+    known = not isinstance(step, TargetEncoder)
+    return _TRAITS.get(".".join(names), (False, False)) if known else (False, False)
 
 
 def is_repeatable(step) -> bool:
@@ -179,12 +179,10 @@ def is_repeatable(step) -> bool:
     """
     if isinstance(step, FrozenEstimator):
         return True
-    module, own = type(step).__module__, getattr(type(step), "fit_transform", None)
-    if isinstance(step, TargetEncoder):
-        return False
-    if module.startswith(_REPEATABLE) or isinstance(step, _PROJECTIONS):
+    if _traits(step)[1] or isinstance(step, _PROJECTIONS):
         return True
-    return module.startswith("sklearn.") and own is TransformerMixin.fit_transform
+    own = getattr(type(step), "fit_transform", None)
+    return is_known(type(step)) and own is TransformerMixin.fit_transform
 
 
 def _depends_on_y(step, rows, y):

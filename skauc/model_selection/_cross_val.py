@@ -21,7 +21,7 @@ from ..statistics._checks import as_verbosity
 from ..statistics._collections import refuse_collection
 from ..statistics._levels import placements
 from ..statistics._wald import ALTERNATIVES
-from ._estimators import scores_of_rows
+from ._estimators import scores_towards, take_rows
 
 
 def cross_val_auc(
@@ -139,7 +139,7 @@ def _held_out_scores(estimator, X, y, positive, cv, **how):
                 "cv must leave rows of both classes in every training fold, got one "
                 "class"
             )
-        scores.append(scores_of_rows(model, X, labels, positive, test))
+        scores.append(scores_towards(model, take_rows(X, test), labels, positive))
     return scores, tests
 
 

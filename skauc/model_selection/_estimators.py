@@ -110,15 +110,13 @@ def column_positions(columns, names, width) -> list[int]:
     names : sequence of str or None
     width : int
     """
-    if isinstance(columns, slice) and all(
-        not isinstance(end, str) for end in (columns.start, columns.stop)
-    ):
-        return list(range(width))[columns]
     labels = list(range(width)) if names is None else list(names)
     if isinstance(columns, slice):
-        start = labels.index(columns.start) if columns.start is not None else 0
-        stop = labels.index(columns.stop) + 1 if columns.stop is not None else width
-        return list(range(start, stop))
+        start, stop = columns.start, columns.stop
+        start = labels.index(start) if isinstance(start, str) else start
+        # a slice of names includes its end
+        stop = labels.index(stop) + 1 if isinstance(stop, str) else stop
+        return list(range(width))[start : stop : columns.step]
     wanted = np.atleast_1d(np.asarray(columns, dtype=object)).tolist()
     if wanted and all(isinstance(c, bool | np.bool_) for c in wanted):
         return np.flatnonzero(wanted).tolist()
@@ -217,13 +215,14 @@ def fitted_to_rows(estimator, X, y, weight, rows):
     return model.fit(take_rows(X, rows), y[rows], **weight_for_fit(model, weight))
 
 
-def scores_of_rows(model, X, y, positive, rows):
-    """Scores of rows given by number, larger for the positive class."""
-    score = decision_values(model, take_rows(X, rows))
+def scores_towards(model, X, y, positive) -> np.ndarray:
+    """Scores of the rows X, larger for the positive class of the labels y."""
+    score = decision_values(model, X)
     # scores are larger for the larger label, which may be the negative class
     lower = getattr(model, "classes_", np.unique(y))[0]
     score = -score if positive[y == lower].any() else score
-    return check_score(score, len(rows), name="decision_function")
+    name = f"scores of a refitted {type(model).__name__}"
+    return check_score(score, n_rows(X), name=name)
 
 
 def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):

@@ -20,7 +20,7 @@ from ._estimators import (
     counted_rows,
     decision_values,
     fitted_to_rows,
-    scores_of_rows,
+    scores_towards,
     take_rows,
 )
 from ._fitted_model import fitted_models
@@ -203,7 +203,7 @@ def _fold_auc(estimator, X, y, positive, weight, train, test):
     if positive[test].all() or not positive[test].any():
         raise ValueError("cv must leave both classes in every test fold, got one class")
     model = fitted_to_rows(estimator, X, y, weight, train)
-    score = scores_of_rows(model, X, y, positive, test)
+    score = scores_towards(model, take_rows(X, test), y, positive)
     pos = positive[test]
     w = np.ones(len(test)) if weight is None else weight[test]
     auc = empirical_auc(score[~pos], score[pos], w[~pos], w[pos])
