@@ -6,6 +6,8 @@ tried on rows. This module knows scikit-learn's transformers and no models.
 
 from __future__ import annotations
 
+from warnings import catch_warnings
+
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 from sklearn.decomposition import PCA, FastICA, IncrementalPCA, TruncatedSVD
@@ -29,7 +31,6 @@ from ._estimators import (
     is_known,
     n_columns,
     n_rows,
-    silenced,
 )
 
 # Modules of scikit-learn: whether fits of their transformers ignore y, and whether
@@ -120,7 +121,7 @@ def _maps_lines(step, a, image):
 
 def _image(step, rows):
     """Output of a step for made-up rows, without warnings."""
-    with silenced():
+    with catch_warnings(action="ignore"):
         return dense(step.transform(rows))
 
 
@@ -189,7 +190,7 @@ def _depends_on_y(step, rows, y):
     """Whether refits to y and to permuted y transform the rows differently."""
     permuted = np.random.default_rng(0).permutation(np.asarray(y))
     try:
-        with silenced():
+        with catch_warnings(action="ignore"):
             first, again = (
                 dense(_same_seed(step).fit(rows, labels).transform(rows))
                 for labels in (y, permuted)

@@ -385,7 +385,7 @@ def _compared(a, b, n_draws, random_state):
     difference = joint_aucs([a, b]).difference(0, 1, random_state, n_draws)
     reasons = warnings_of(a.posterior, b.posterior)
     if trained_a_subset([a, b]):
-        reasons += (doubts.trained_a_subset(),)
+        reasons += (doubts.TRAINED_A_SUBSET,)
     return replace(difference, warnings=reasons)
 
 

@@ -160,7 +160,7 @@ def joint_aucs(candidates: list[Candidate], rho=None) -> JointAUCs:
     A warning is issued if the rows trained only a subset of them.
     """
     if trained_a_subset(candidates):
-        doubts.warn([doubts.trained_a_subset()])
+        doubts.warn([doubts.TRAINED_A_SUBSET])
     centre = np.array([c.centre for c in candidates])
     moments = np.array([c.posterior.probit_moments() for c in candidates])
     V = covariance(candidates, alike(candidates) if rho is None else rho)
@@ -241,34 +241,25 @@ def _unit(vector):
 # ------------------------------------------------------- the candidates of a search
 
 
-@dataclass(frozen=True, eq=False)
-class Searched:
-    """Candidates that a search tried, and the one that it selected.
+def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
+    """Candidates of a fitted search, refitted to all rows; or fitted models.
 
     Parameters
     ----------
+    search : fitted search, or list of fitted models
+    X, y : rows and labels
+    prior : AdaptivePrior or NormalInverseWishart
+    n_jobs : int or None
+    fit_params : dict or None
+        Further parameters of ``fit``.
+
+    Returns
+    -------
     candidates : list of Candidate
-    params : tuple of dict
-        Parameters of each; empty for fitted models.
-    row : ndarray of int
-        Row of each in ``cv_results_``; place in the list for fitted models.
-    score : ndarray or None
-        ``mean_test_score`` of each.
     selected : int or None
         Place of the candidate that the search selected.
-    """
-
-    candidates: list[Candidate]
-    params: tuple[dict, ...]
-    row: np.ndarray
-    score: np.ndarray | None
-    selected: int | None
-
-
-def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
-    """Candidates of a fitted search, refitted to all rows; or fitted models.
-
-    ``fit_params`` are the further parameters of ``fit``.
+    table : dict
+        ``params``, ``row`` and ``score`` of :class:`SearchPosterior`.
     """
     indexable(X, y)
     positive = check_positive(column_or_1d(y))
@@ -297,7 +288,8 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
             f"{type(search).__name__}"
         )
     found = Parallel(n_jobs=n_jobs)(delayed(evaluate)() for evaluate in ways)
-    return Searched(_reported(found, selected, ways), params, row, score, selected)
+    table = {"params": params, "row": row, "score": score}
+    return _reported(found, selected, ways), selected, table
 
 
 def _reported(candidates, selected, ways):

@@ -353,16 +353,15 @@ def _compare_folds(names, scores, folds, positive, rope, alternative):
 def _named(estimators):
     """Names and estimators; estimators of a list are named by their places."""
     if isinstance(estimators, Mapping):
-        pairs = list(estimators.items())
-    elif isinstance(estimators, list | tuple):
-        pairs = [
-            entry if isinstance(entry, tuple) and len(entry) == 2 else (place, entry)
-            for place, entry in enumerate(estimators)
-        ]
-    else:
+        estimators = list(estimators.items())
+    if not isinstance(estimators, list | tuple):
         raise ValueError(
             f"estimators must be a list or a dict, got {short(estimators)}"
         )
+    pairs = [
+        entry if isinstance(entry, tuple) and len(entry) == 2 else (place, entry)
+        for place, entry in enumerate(estimators)
+    ]
     if len(pairs) < 2:
         raise ValueError(f"estimators must be two or more, got {len(pairs)}")
     names, models = [str(name) for name, _ in pairs], [model for _, model in pairs]

@@ -17,13 +17,12 @@ from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._collections import refuse_collection
-from ..statistics._levels import empirical_auc
 from ..statistics._moments import class_moments
 from ..statistics._result import Result
 from . import _doubts as doubts
 from ._estimators import fitted_clone
 from ._opened_model import NotLinearError, OpenedModel
-from ._posterior import evaluations
+from ._posterior import auc_of_scores, evaluations
 from ._rows_left_out_scorers import make_cv_auc_scorer
 from ._training_rows import ROWS
 
@@ -375,13 +374,10 @@ def _diagnosis(evaluation, more) -> Diagnosis:
 def _estimates(evaluation, neg, pos):
     """Estimates of the AUC by name, from the moments of the scores and the model."""
     model, posterior = evaluation.model, evaluation.posterior
-    score, positive, weight = model.score, model.positive, model.front.weight
     name = "empirical" if evaluation.held_out else "resubstitution"
     out = {
         "plug-in binormal": BinormalROC.from_moments(neg, pos, equal_variance=True).auc,
-        name: empirical_auc(
-            score[~positive], score[positive], weight[~positive], weight[positive]
-        ),
+        name: auc_of_scores(model.score, model.front),
         "adaptive, model alone": float(ndtr(evaluation.projection.probit[0])),
     }
     if posterior.leave_pair_out is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
@@ -30,7 +30,8 @@ class EnteredFeatures:
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n, P)
+    starts : list of _Start
+        Rows where the features start.
     W : ndarray of shape (P, K)
     saw_y : str or None
         Class name of the first step that used y.
@@ -40,11 +41,21 @@ class EnteredFeatures:
         Every step, also inside unions, in the order in which they are applied.
     """
 
-    X: object
+    starts: list
     W: np.ndarray
     saw_y: str | None
     broken_by: str | None
     fitted: tuple
+
+    @cached_property
+    def features(self):
+        """Features of all starts side by side; ValueError if some are texts."""
+        parts = [start.rows() for start in self.starts]
+        if len(parts) == 1:
+            return parts[0]
+        if any(sparse.issparse(part) for part in parts):
+            return sparse.hstack(parts, format="csr")
+        return np.column_stack(parts)
 
 
 def entered_features(stages, X, W, y) -> EnteredFeatures:
@@ -71,8 +82,10 @@ def entered_features(stages, X, W, y) -> EnteredFeatures:
     for step, rows, behind in stages:
         node = walk.behind(step, node, rows, behind)
     node.back(W.astype(float))
-    rows, back = _collected(node.starts)
-    return EnteredFeatures(rows, back, node.saw_y, node.broken_by, tuple(walk.fitted))
+    starts = [start for start in node.starts if start.used.any()]
+    back = np.concatenate([start.W[start.used] for start in starts])
+    known = node.saw_y, node.broken_by, tuple(walk.fitted)
+    return EnteredFeatures(starts, back, *known)
 
 
 class _Start:
@@ -95,14 +108,11 @@ class _Start:
         np.add.at(self.W, columns, W)
         self.used[columns] = True
 
-    def block(self):
-        """Numeric columns that were used, with their directions; None if none were."""
-        if not self.used.any():
-            return None
+    def rows(self):
+        """The columns that were used, as numbers."""
         if self.used.all():
-            return numeric(self.X), self.W
-        columns = np.flatnonzero(self.used)
-        return numeric(take_columns(self.X, columns.tolist())), self.W[columns]
+            return numeric(self.X)
+        return numeric(take_columns(self.X, np.flatnonzero(self.used).tolist()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,17 +145,6 @@ def _side_by_side(branches):
     saw_y = next((node.saw_y for node in nodes if node.saw_y), None)
     broken_by = next((node.broken_by for node in nodes if node.broken_by), None)
     return _Node(back, tuple(starts), saw_y, broken_by)
-
-
-def _collected(starts):
-    """Columns of all starts side by side, and their directions."""
-    blocks = [block for start in starts if (block := start.block()) is not None]
-    rows, W = zip(*blocks, strict=True)
-    if len(rows) == 1:
-        return rows[0], W[0]
-    if any(sparse.issparse(part) for part in rows):
-        return sparse.hstack(rows, format="csr"), np.concatenate(W)
-    return np.column_stack(rows), np.concatenate(W)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,7 @@ knows scikit-learn's interface and no single linear model.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Mapping
-from contextlib import contextmanager
 
 import joblib
 import numpy as np
@@ -23,16 +21,17 @@ from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.validation import has_fit_parameter
 
 from .._validation import (
+    check_labels,
     check_non_negative,
     check_positive,
     check_score,
     check_weight,
-    is_continuous,
+    distinct_labels,
 )
 from ..estimators._gaussian_auc import GaussianAUCClassifier
 from ..estimators._lda import LinearDiscriminantROC
 from ..estimators._logistic import IRLSLogisticRegression
-from ..statistics._collections import kind_of_blocks, refuse_collection
+from ..statistics._collections import refuse_collection
 from ..statistics._numerics import RANGE
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import CACHE
@@ -151,11 +150,6 @@ def is_known(method) -> bool:
     return module.split(".")[0] in _KNOWN
 
 
-def has_known_fit(model) -> bool:
-    """Whether a model minimised what its class documents: ``fit`` is not overridden."""
-    return is_known(getattr(type(model), "fit", None))
-
-
 def weight_for_fit(model, weight) -> dict:
     """Keyword under which ``fit`` takes the weights; empty if the model takes none.
 
@@ -235,20 +229,12 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
         if row_blocks(X, y, sample_weight) is not None:
             how = {} if sample_weight is None else {"sample_weight": sample_weight}
             return clone(estimator).fit(X, y, **how)
-    for name, value in (("X", X), ("y", y)):
-        kind = kind_of_blocks(value)
-        if kind is not None:
-            names = " and ".join(one.__name__ for one in TAKE_BLOCKS)
-            raise ValueError(
-                f"{name} must be an array where {type(estimator).__name__} is fitted, "
-                f"got {kind}; rows in blocks can be fitted by {names}, and "
-                "auc_posterior takes them with any fitted linear model"
-            )
+    refuse_collection("X", X)
     indexable(X, y)
-    labels = column_or_1d(y)
+    labels = check_labels(y)
     # with more than two classes the estimator itself raises if it is binary
-    if pos_label is not None or not _is_multiclass(labels):
-        check_positive(labels, pos_label=pos_label)
+    if pos_label is not None or len(distinct_labels(labels)) <= 2:
+        check_positive(y, pos_label=pos_label)
     if sample_weight is not None:
         check_non_negative(sample_weight, len(labels))
     _check_range(X)
@@ -264,24 +250,6 @@ def _check_range(X):
             raise ValueError(
                 f"X must hold values up to {RANGE[1]:g}, got {X[odd][0]:g}"
             )
-
-
-def _is_multiclass(labels):
-    """Whether y holds more than two class labels of one kind."""
-    if is_continuous(labels):
-        return False
-    try:
-        return len(np.unique(labels)) > 2
-    except TypeError:  # labels of several kinds
-        return False
-
-
-@contextmanager
-def silenced():
-    """Suppress warnings: auxiliary fits repeat the warnings of the user's fit."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def cached_for(name, estimator, X, y, compute, *more):

@@ -27,7 +27,7 @@ from ..estimators._logistic import IRLSLogisticRegression
 from ..leave_pair_out._newton import LOGISTIC, SQUARED, SQUARED_HINGE
 from ..leave_pair_out._objective import Fit, Objective, discriminant_ridge
 from ..statistics._rows import Rows
-from ._estimators import has_known_fit
+from ._estimators import is_known
 
 # class_weight="balanced" of these classes counts rows and ignores their weights
 _BALANCE_ROWS = RidgeClassifier, RidgeClassifierCV, SGDClassifier, SVC
@@ -36,7 +36,6 @@ _SGD_LOSSES = {
     "squared_hinge": SQUARED_HINGE,
     "squared_error": SQUARED,
 }
-UNKNOWN = "its objective is not known here"
 
 
 def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
@@ -57,13 +56,14 @@ def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
     reason : str or None
         Why there is no fit, as half a sentence.
     """
-    if not has_known_fit(linear):
+    # a class with a fit of its own may minimise something else
+    if not is_known(type(linear).fit):
         return None, "its fit is not that of a class known here"
     for kind, describe in _REGISTRY.items():
         if isinstance(linear, kind):
             found = describe(linear, rows, flipped)
             return (None, found) if isinstance(found, str) else (found, None)
-    return None, UNKNOWN
+    return None, "its objective is not known here"
 
 
 def _logistic(linear, rows, flipped):

@@ -6,6 +6,7 @@ They give the AUC of rows left out where no closed form exists, and ``bootstrap_
 from __future__ import annotations
 
 from dataclasses import dataclass
+from warnings import catch_warnings
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -25,8 +26,8 @@ from ..leave_pair_out._left_out import Source
 from ..statistics._checks import as_verbosity, check_integer
 from ..statistics._rows import Rows
 from ._affine_steps import has_frozen
-from ._doubts import frozen_in_refits, warn
-from ._estimators import counted_rows, fitted_to_rows, scores_towards, silenced
+from ._doubts import FROZEN_IN_REFITS, warn
+from ._estimators import counted_rows, fitted_to_rows, scores_towards
 from ._fitted_model import FittedModel
 
 METHODS = (".632+", ".632", "oob", "optimism")
@@ -60,13 +61,14 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
     positive, front = model.positive, model.front
     if model.pair is not None or min(positive.sum(), (~positive).sum()) < 2:
         return None
-    X, y, weight = model.given
-    estimator = model.estimator
+    scored, estimator = model.scored, model.estimator
+    X, y, weight = scored.X, scored.y, scored.weight
     if not whole and model.linear is not None:
         estimator, X = model.linear, front.X
     drawn = balanced_samples(Rows.of(front.X, positive), int(K))
     try:
-        with silenced():  # the user's fit has already issued these warnings
+        # the user's fit has already issued these warnings
+        with catch_warnings(action="ignore"):
             rows = X, y, positive, weight
             scores = _refitted(estimator, rows, drawn, None, verbose)
     except Exception:  # an estimator may raise anything for repeated rows
@@ -270,7 +272,7 @@ def bootstrap_auc(
     groups = None if groups is None else groups[kept]
     _check_sizes(positive, groups)
     if has_frozen(estimator):
-        warn([frozen_in_refits()])
+        warn([FROZEN_IN_REFITS])
     # the samples depend on the seed and the labels only: all models share them
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     if groups is None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from warnings import catch_warnings
 
 import numpy as np
 from scipy.sparse import issparse
@@ -26,7 +27,6 @@ from ._estimators import (
     decision_values,
     fitted_to_rows,
     numeric,
-    silenced,
 )
 from ._fitted_model import FittedModel
 from ._opened_model import NotLinearError, OpenedModel
@@ -35,7 +35,6 @@ ROWS = ("auto", "training", "held-out")
 _AT_REST = 0.01  # gradient, in units of its random walk, at which solvers stop
 _NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features
 _SAME_MEAN = 0.01  # standard errors between equal means; other samples differ by √2
-_COLUMNS = 200  # means of so many columns tell two samples apart
 _PARALLEL = 1e-6  # distance of the scores of a discriminant that is solved again
 _EQUAL = 1e-10  # distance of two score vectors that differ by rounding
 # D below the first share of D_b: training rows; above the second: held-out rows. With
@@ -75,8 +74,7 @@ def judge_rows(model: FittedModel, rows="auto") -> Judgement:
     Parameters
     ----------
     model : FittedModel
-        For more than two classes, any of the pairs: the rows of all classes are judged
-        once.
+        For more than two classes, any of the pairs: the rows of all classes are judged.
     rows : {"auto", "training", "held-out"}, default="auto"
         The user's answer; "auto" decides by the rows.
 
@@ -87,11 +85,7 @@ def judge_rows(model: FittedModel, rows="auto") -> Judgement:
     """
     if rows != "auto":
         return Judgement(rows, "given")
-    return model.scored.once("judgement", lambda: _judge(model))
-
-
-def _judge(model):
-    """Judge by gradient and scaler, then by clones."""
+    # by gradient and scaler, then by clones
     scored = model.scored
     opened = scored.opened
     repeatable = (
@@ -139,17 +133,11 @@ def _same_means(scored):
     for step, rows in scored.entered.fitted:
         X = numeric(rows)
         if type(step) in _KEEP_MEANS and step.mean_ is not None and not issparse(X):
-            every = X.shape[1] // _COLUMNS + 1
-            if not np.ptp(
-                X[:, ::every], axis=0
-            ).any():  # constant columns prove nothing
-                every = 1
-            X, kept = X[:, ::every], step.mean_[::every]
             # a scaler may have been fitted with or without the weights
             means = [np.nanmean(X, axis=0)]
             if scored.weight is not None:
                 means.append(np.average(X, axis=0, weights=scored.weight))
-            return any(_is_same(kept, mean, X) for mean in means)
+            return any(_is_same(step.mean_, mean, X) for mean in means)
     return None
 
 
@@ -184,7 +172,7 @@ class _Training:
         question = self.estimator, self.X, self.y
 
         def compute():
-            with silenced():
+            with catch_warnings(action="ignore"):
                 model = fitted_to_rows(*question, self.weight, drawn)
                 return _scores(model, self.rows)
 
