@@ -16,11 +16,11 @@ BUDGET = {
     "statistics": 1241,
     "posterior": 723,
     "roc": 514,
-    "leave_pair_out": 631,
+    "leave_pair_out": 613,
     "adaptive": 715,
     "intervals": 2416,
     "estimators": 2152,
-    "model_selection": 3345,
+    "model_selection": 3167,
     "displays": 557,
     "distributed": 164,
 }

@@ -157,9 +157,7 @@ def plus_632(resubstitution_auc, out_of_bag_auc) -> float:
     inside, outside = resubstitution_auc, out_of_bag_auc
     if inside < 0.5:
         return 1 - plus_632(1 - inside, 1 - outside)
-    R = 0.0
-    if inside > outside:
-        R = min((inside - outside) / max(inside - 0.5, outside * 1e-12), 1.0)
+    R = min(max((inside - outside) / max(inside - 0.5, 1e-300), 0.0), 1.0)
     w = INSIDE / (1 - (1 - INSIDE) * R)
     return float((1 - w) * inside + w * outside)
 

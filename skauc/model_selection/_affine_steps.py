@@ -47,8 +47,8 @@ _TRAITS = {
     "sklearn.feature_selection": (False, True),
 }
 _DIVIDE = StandardScaler, RobustScaler, MaxAbsScaler
-_PRINCIPAL = PCA, IncrementalPCA
-_COMPONENTS = TruncatedSVD, GaussianRandomProjection, SparseRandomProjection
+_RANDOM = GaussianRandomProjection, SparseRandomProjection
+_COMPONENTS = PCA, IncrementalPCA, TruncatedSVD, *_RANDOM  # z = C(x − x̄)
 _PROJECTIONS = PCA, FastICA, TruncatedSVD  # with a repeatable fit_transform of theirs
 _MOST_NUMBERS = 2**25  # entries sent through a step of unknown class: 256 MB
 _SAME = 1e-6  # relative difference that rounding may leave
@@ -76,13 +76,12 @@ def transpose_of(step, rows, behind):
     if isinstance(step, MinMaxScaler):
         # z = x · scale_ + min_: this scaler multiplies
         return lambda W: step.scale_[:, None] * W
-    if isinstance(step, _PRINCIPAL):
-        # z = C(x − x̄), whitened z_k/√λ_k, λ_k the variance of component k: A = (C/√λ)ᵀ
-        root = np.sqrt(step.explained_variance_) if step.whiten else 1.0
-        components = step.components_ / np.reshape(root, (-1, 1))
-        return lambda W: components.T @ W
     if isinstance(step, _COMPONENTS):
-        return lambda W: step.components_.T @ W
+        components = step.components_
+        if getattr(step, "whiten", False):
+            # z_k/√λ_k, λ_k the variance of component k: A = (C/√λ)ᵀ
+            components = components / np.sqrt(step.explained_variance_)[:, None]
+        return lambda W: components.T @ W
     return _unknown_transpose(step, rows, behind)
 
 

@@ -107,9 +107,11 @@ def candidate(evaluation: Evaluation) -> Candidate:
     mean, variance = posterior.probit_moments()
     deviation = float(np.sqrt(variance))
     if evaluation.held_out:
-        rows = deviation * _unit(_placements(model))
+        # products of the influences are DeLong's covariances
+        rows = deviation * _unit(_deviations(_placements(model), model.front))
         return Candidate(*known, rows, luck=deviation, held_out=True)
-    along, source = _unit(_deviations(model)), evaluation.source
+    along = _unit(_deviations(model.score, model.front))
+    source = evaluation.source
     if not evaluation.adaptive or model.broken_by is not None:
         # a conjugate posterior, or one from refits only
         luck = 0.0 if source is None else deviation
@@ -209,27 +211,25 @@ def selection_bias(candidates, selected, rho, n_draws, random_state) -> float:
     return maximum_bias(choice, noise, n_draws, random_state)
 
 
-def _deviations(model):
-    """Scores less their class means, times the roots of the weights."""
-    weight, out = model.front.weight, np.zeros(len(model.score))
-    for mask in (model.positive, ~model.positive):
-        mean = np.average(model.score[mask], weights=weight[mask])
-        out[mask] = np.sqrt(weight[mask]) * (model.score[mask] - mean)
-    # scores that are constant within the classes: one vector for all such models
-    if np.abs(out).max() <= _ROUNDING * np.abs(model.score).max():
-        return np.sqrt(weight)
-    return out
-
-
 def _placements(model):
-    """Influence of each row on the empirical AUC: products are DeLong's covariances."""
-    weight, score, pos = model.front.weight, model.score, model.positive
-    out = np.zeros(len(score))
+    """Influence of each row on the empirical AUC."""
+    front, score, pos = model.front, model.score, model.positive
+    weight, placed = front.weight, np.empty(len(score))
     sides = placements(score[~pos], score[pos], weight[~pos], weight[pos])
-    for mask, placed in zip((~pos, pos), sides, strict=True):
-        w = weight[mask]
-        out[mask] = np.sqrt(w) * (placed - np.average(placed, weights=w)) / w.sum()
-    return out if out.any() else np.sqrt(weight)
+    placed[~pos], placed[pos] = sides
+    return placed / np.where(pos, front.n_pos, front.n_neg)
+
+
+def _deviations(values, rows):
+    """Values less their class means, times the roots of the weights."""
+    out = np.zeros(len(values))
+    for mask in (rows.positive, ~rows.positive):
+        mean = np.average(values[mask], weights=rows.weight[mask])
+        out[mask] = np.sqrt(rows.weight[mask]) * (values[mask] - mean)
+    # constant within the classes: one vector for all such models
+    if np.abs(out).max() <= _ROUNDING * np.abs(values).max():
+        return np.sqrt(rows.weight)
+    return out
 
 
 def _unit(vector):

@@ -346,11 +346,13 @@ def _diagnosis(evaluation, more) -> Diagnosis:
     # the same evaluation under the published prior, for comparison
     published = replace(evaluation, prior=NormalInverseWishart())
     neg, pos = class_moments(model.score, model.positive, model.front.weight)
-    learnt = projection.model.learnt
+    data = projection.model
+    left_out = data.leave_pair_out and data.size.n_features > 1
+    left_out = left_out and not evaluation.held_out
     paper = {"paper's prior": published.projection.auc().mean()}
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))
-    dense, scatter = learnt.models[0], learnt.scatter
+    dense, scatter = data.learnt.models[0], data.learnt.scatter
     return Diagnosis(
         posterior=evaluation.posterior,
         n_neg=neg.n,
@@ -366,7 +368,7 @@ def _diagnosis(evaluation, more) -> Diagnosis:
         ),
         variance_ratio=ratio,
         normality=_normality(model),
-        discrepancy=_discrepancy(evaluation),
+        discrepancy=data.disagreement if left_out else None,
         estimates=_estimates(evaluation, neg, pos) | paper | more,
     )
 
@@ -384,14 +386,6 @@ def _estimates(evaluation, neg, pos):
         out[posterior.second_source] = posterior.leave_pair_out
         out["adaptive, both"] = posterior.mean()
     return out
-
-
-def _discrepancy(evaluation):
-    """Mean over the ridge models of leave-pair-out less model, in probits."""
-    projection = evaluation.projection
-    if evaluation.held_out or projection.model.size.n_features == 1:
-        return None
-    return projection.model.disagreement if projection.model.leave_pair_out else None
 
 
 def _attainable(dense):

@@ -6,6 +6,8 @@ and what the user can do.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
@@ -47,14 +49,9 @@ class UntrustedAUCWarning(UserWarning):
 def warn(reasons, rows=None) -> None:
     """Issue reasons as warnings; with ``rows``, each reason once per data set."""
     for reason in reasons:
-        if rows is None:
-            _warn(reason)
-        else:
-            rows.cached(("warned", reason), lambda reason=reason: _warn(reason))
-
-
-def _warn(reason):
-    warn_caller(f"{reason[0].upper()}{reason[1:]}", UntrustedAUCWarning)
+        text = f"{reason[0].upper()}{reason[1:]}"
+        issue = partial(warn_caller, text, UntrustedAUCWarning)
+        issue() if rows is None else rows.cached(("warned", reason), issue)
 
 
 # ---------------------------------------------------------------- rows and weights

@@ -201,13 +201,11 @@ class FittedModel:
             return self.front, self.w_front, used, None
         entered = self.scored.entered
         used = entered.saw_y or used
-        broken_by = entered.broken_by
-        if broken_by is None:
-            rows = self._entered_rows(entered)
-            if rows is not None:
-                return rows, entered.W @ self.mix, used, None
-            broken_by = entered.saw_y  # the steps are not affine on these rows
-        return self.front, self.w_front, used, broken_by
+        rows = None if entered.broken_by else self._entered_rows(entered)
+        if rows is not None:
+            return rows, entered.W @ self.mix, used, None
+        # also if the steps are not affine on these rows
+        return self.front, self.w_front, used, entered.broken_by or entered.saw_y
 
     def _entered_rows(self, entered):
         """Rows of the features that entered; None if their scores differ."""
@@ -340,20 +338,15 @@ def _binary_model(scored, positive, pos_label):
     classes, shift = scored.opened.classes, 0.0
     if classes is None:  # a regressor on two labels is cut midway between them
         classes = np.unique(scored.y)
-        shift = _midpoint(classes)
+        if classes.dtype.kind not in "biuf":
+            raise ValueError(
+                "y_true must hold numbers for a regressor to be scored, got labels "
+                f"{classes.tolist()}"
+            )
+        shift = float(classes.astype(float).mean())
     flipped = bool(pos_label is not None and pos_label == classes[0])
     mix = np.array([-1.0 if flipped else 1.0])
     return _model(scored, mix, positive, shift=shift, flipped=flipped)
-
-
-def _midpoint(labels):
-    """Mean of two labels, which must be numbers."""
-    if labels.dtype.kind not in "biuf":
-        raise ValueError(
-            "y_true must hold numbers for a regressor to be scored, got labels "
-            f"{labels.tolist()}"
-        )
-    return float(labels.astype(float).mean())
 
 
 def _pair_models(scored, codes):

@@ -17,9 +17,8 @@ from sklearn.linear_model import (
     LogisticRegressionCV,
     RidgeClassifier,
     RidgeClassifierCV,
-    SGDClassifier,
 )
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from ..estimators._gaussian_auc import GaussianAUCClassifier
@@ -30,12 +29,7 @@ from ..statistics._rows import Rows
 from ._estimators import is_known
 
 # class_weight="balanced" of these classes counts rows and ignores their weights
-_BALANCE_ROWS = RidgeClassifier, RidgeClassifierCV, SGDClassifier, SVC
-_SGD_LOSSES = {
-    "log_loss": LOGISTIC,
-    "squared_hinge": SQUARED_HINGE,
-    "squared_error": SQUARED,
-}
+_BALANCE_ROWS = RidgeClassifier, RidgeClassifierCV
 
 
 def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
@@ -115,14 +109,6 @@ def _ridge(linear, rows, flipped):
     return _fit(linear, rows, flipped, SQUARED, alpha)
 
 
-def _sgd(linear, rows, flipped):
-    """``Σ c loss/n + α‖w‖²/2``, times n."""
-    if linear.loss not in _SGD_LOSSES or linear.penalty != "l2" or linear.alpha == 0:
-        return f"loss={linear.loss!r} with penalty={linear.penalty!r} is not smooth"
-    l2 = float(linear.alpha) * rows.shape[0]
-    return _fit(linear, rows, flipped, _SGD_LOSSES[linear.loss], l2)
-
-
 def _discriminant(linear, rows, flipped):
     """``Σ⁻¹d``, Σ the mean of the class covariances weighted by the priors."""
     if rows.weighted:
@@ -168,7 +154,6 @@ _REGISTRY: dict = {
     LinearSVC: _linear_svc,
     RidgeClassifier: _ridge,
     RidgeClassifierCV: _ridge,
-    SGDClassifier: _sgd,
     LinearDiscriminantAnalysis: _discriminant,
 }
 
@@ -196,8 +181,6 @@ def class_weight_of(linear, rows: Rows, flipped=False) -> tuple[float, float]:
     flipped : bool, default=False
     """
     given = linear.class_weight
-    if given is None:
-        return 1.0, 1.0
     if isinstance(given, str):  # "balanced": n/(2 n_c), of rows or of weights
         total = np.array([rows.n_neg, rows.n_pos])
         if rows.weighted and _balances_rows(linear):

@@ -32,15 +32,6 @@ _FLOAT32 = 1e-4  # relative error of decisions in float32, whose terms round by 
 class NotLinearError(TypeError):
     """Error for an estimator without a linear model inside."""
 
-    @classmethod
-    def of(cls, name) -> NotLinearError:
-        """Error for an estimator with this class name, with remedies."""
-        return cls(
-            f"{name} is not linear (it has no coef_): score held-out decision_function "
-            "values with skauc.cbauc_score, or refit it with "
-            "prior=AdaptivePrior(refits=5)"
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class OpenedModel:
@@ -71,8 +62,6 @@ class OpenedModel:
         when rows are scored, it does nothing.
     searched_by : str or None, default=None
         Class name of a search that used y to choose among many preprocessings.
-    eliminator : RFE or None, default=None
-        A step whose estimator was fitted without column names.
     """
 
     linear: Any
@@ -84,7 +73,6 @@ class OpenedModel:
     steps: tuple = ()
     resampled_by: str | None = None
     searched_by: str | None = None
-    eliminator: object = None
 
     @property
     def n_classes(self) -> int:
@@ -109,8 +97,7 @@ class OpenedModel:
         if isinstance(estimator, RFE):  # also RFECV: a selector with a model behind it
             check_is_fitted(estimator)
             inner = cls.of(estimator.estimator_)
-            steps = estimator, *inner.steps
-            return replace(inner, steps=steps, whole=estimator, eliminator=estimator)
+            return replace(inner, steps=(estimator, *inner.steps), whole=estimator)
         if isinstance(estimator, FrozenEstimator):
             return cls.of(estimator.estimator)
         if isinstance(estimator, FixedThresholdClassifier | TunedThresholdClassifierCV):
@@ -127,16 +114,13 @@ class OpenedModel:
         stages = []
         for step in self.steps:
             behind = step.transform(X)
-            if step is self.eliminator and hasattr(behind, "columns"):
-                behind = np.asarray(behind)
             stages.append((step, X, behind))
             X = behind
         return stages
 
     def check_front(self, front):
         """Raise if the column names are not those of the fit."""
-        nameless = type(front) is np.ndarray or sparse.issparse(front)
-        if not nameless or hasattr(self.linear, "feature_names_in_"):
+        if hasattr(self.linear, "feature_names_in_"):
             # scikit-learn compares the names of the columns
             how = {"reset": False, "skip_check_array": True, "ensure_2d": False}
             validate_data(self.linear, front, **how)
@@ -242,21 +226,25 @@ def _open_linear(model):
     # one binary model per class (one vs rest) or pair of classes (one vs one)
     parts = model.estimators_ if wrapper else [model]
     if any(not hasattr(part, "coef_") for part in parts):
-        raise NotLinearError.of(name)
+        raise NotLinearError(
+            f"{name} is not linear (it has no coef_): score held-out decision_function "
+            "values with skauc.cbauc_score, or refit it with "
+            "prior=AdaptivePrior(refits=5)"
+        )
     W, intercept = map(np.concatenate, zip(*map(_coefficients, parts), strict=True))
-    classes = getattr(model, "classes_", None)
-    n_classes = 2 if classes is None else len(classes)
-    if n_classes > 2 and isinstance(model, SVC | NuSVC):
+    linear = parts[0] if len(parts) == 1 else model
+    opened = OpenedModel(linear, model, W, -intercept, getattr(model, "classes_", None))
+    if opened.n_classes > 2 and isinstance(model, SVC | NuSVC):
         # libsvm's decision between classes i < j is positive for i
-        return OpenedModel(model, model, -W, intercept, classes, one_vs_one=True)
-    pairs = n_classes > 2 and isinstance(model, OneVsOneClassifier)
-    if not pairs and len(W) != (1 if n_classes == 2 else n_classes):
+        return replace(opened, W=-W, cut=intercept, one_vs_one=True)
+    if opened.n_classes > 2 and isinstance(model, OneVsOneClassifier):
+        return replace(opened, one_vs_one=True)
+    if len(W) != (1 if opened.n_classes == 2 else opened.n_classes):
         raise ValueError(
             f"{name} must separate two classes, got coef_ of shape {W.shape} for "
-            f"{n_classes} classes"
+            f"{opened.n_classes} classes"
         )
-    linear = parts[0] if len(parts) == 1 else model
-    return OpenedModel(linear, model, W, -intercept, classes, one_vs_one=pairs)
+    return opened
 
 
 def _coefficients(model):
@@ -287,10 +275,8 @@ def _moved_cut(wrapper, opened):
     if isinstance(threshold, str):  # "auto"
         return 0.0
     method, linear = wrapper.response_method, opened.linear
-    if method == "auto":
-        has_proba = hasattr(linear, "predict_proba")
-        method = "predict_proba" if has_proba else "decision_function"
-    if method == "predict_proba":
+    has_proba = hasattr(linear, "predict_proba")
+    if method == "predict_proba" or (method == "auto" and has_proba):
         # p > t ⟺ decision > logit(t) for logistic probabilities only: checked along w
         w = opened.W[0]
         rows = np.outer(np.linspace(-2, 2, 5), w) / ((w @ w) or 1.0)

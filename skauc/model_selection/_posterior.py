@@ -20,6 +20,7 @@ from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project, ranks_nothing, warn_undefined
 from ..leave_pair_out._left_out import Source, second_source
 from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._levels import balanced_variance, empirical_auc
 from ..statistics._rows import Rows
 from . import _doubts as doubts
@@ -229,11 +230,11 @@ class Evaluation:
             out.append(doubts.ROWS_ASSUMED.format(name=model.name))
         source, reasons = self._source_and_reasons
         out += reasons
-        broken = model.broken_by
-        if broken is not None and source is not None:
-            out.append(doubts.NO_CLOSED_FORM.format(name=broken))
-        elif broken is not None:
-            out.append(doubts.CLOSED_FORM_ANYWAY.format(name=broken))
+        if model.broken_by is not None:
+            text = (
+                doubts.CLOSED_FORM_ANYWAY if source is None else doubts.NO_CLOSED_FORM
+            )
+            out.append(text.format(name=model.broken_by))
         n, P = model.rows.n, model.rows.shape[1]
         left_out = self.report and self.prior.leave_pair_out
         if source is None and P >= n and left_out and not reasons:
@@ -321,11 +322,18 @@ def evaluations(
     )
     for model in models:
         check_counts(model.weight, model.positive)
-    judgement = ASSUMED
-    if rows != "auto" or adaptive:
-        judgement = judge_rows(models[0], rows)
+    known = rows == "auto" and not adaptive
+    judgement = ASSUMED if known else judge_rows(models[0], rows)
     how = prior, covariance, judgement, report, pairs
     return [Evaluation(model, *how) for model in models]
+
+
+def posterior_of(found):
+    """Posterior of two classes, or of the mean AUC over pairs of classes."""
+    posteriors = {one.model.pair: one.posterior for one in found}
+    if None in posteriors:
+        return posteriors[None]
+    return PairwiseAUCPosterior(posteriors)
 
 
 def posterior_of_source(source, size, *, keep=False) -> AUCPosterior:

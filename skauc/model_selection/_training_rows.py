@@ -202,7 +202,7 @@ def _by_clones(scored, repeatable):
     for training in _trainings(scored, repeatable):
         try:
             score = scored.scores - scored.opened.cut
-            judgement = _compare(training, score, distance if repeatable else _unsigned)
+            judgement = _compare(training, score)
         except Exception:  # a clone cannot be fitted to these rows
             return ASSUMED
         if judgement is DETECTED:
@@ -224,38 +224,38 @@ def _trainings(scored, repeatable):
             yield _Training(scored.opened.whole, all_rows, labels, w, X)
 
 
-def _compare(training, score, distance):
+def _compare(training, score):
     """Judge by the distance from a clone, in units of that between two clones."""
-    first = training.scores("clone")
+    first, measure = training.scores("clone"), distance
     D = distance(score, first)
     if D <= _EQUAL and _gap(score, first) <= _EQUAL:
         return DETECTED
     other = training.scores("resample", training.resample())
     unit = distance(other, first)
     if unit <= _EQUAL:  # with one feature all scores are parallel: compare lengths
-        distance = _gap
-        D, unit = distance(score, first), distance(other, first)
+        measure = _gap
+        D, unit = measure(score, first), measure(other, first)
     if not (np.isfinite(D) and np.isfinite(unit)):
         return ASSUMED
     # D/D_b of other rows is about F(d, d) in d directions: small by chance if d is
     d = min(training.rows.shape) if hasattr(training.rows, "shape") else np.inf
     if D <= min(_NEAR, f.ppf(_BY_CHANCE, d, d) if d < _DIRECTIONS else 1.0) * unit:
         return DETECTED
-    D, chance = _with_chance(training, score, first, distance)
+    D, chance = _with_chance(training, score, first, measure)
     if D <= min(_ALIKE * chance, _SMALL * unit):
         return DETECTED
     return HELD_OUT if D > _FAR * unit + _UNLIKE * chance else ASSUMED
 
 
-def _with_chance(training, score, first, distance):
+def _with_chance(training, score, first, measure):
     """Mean distance of the model from clones, and between clones of the same rows."""
     if not _draws(training.estimator):
-        return distance(score, first), 0.0
+        return measure(score, first), 0.0
     clones = [first, training.scores("again")]
-    if distance(*clones) > _EQUAL:
+    if measure(*clones) > _EQUAL:
         clones.append(training.scores("once more"))
-    pairs = [distance(a, b) for a, b in combinations(clones, 2)]
-    return np.mean([distance(score, clone) for clone in clones]), np.mean(pairs)
+    pairs = [measure(a, b) for a, b in combinations(clones, 2)]
+    return np.mean([measure(score, clone) for clone in clones]), np.mean(pairs)
 
 
 def _draws(estimator):
@@ -271,12 +271,6 @@ def distance(a, b):
     a, b = a - a.mean(axis=0), b - b.mean(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return float(1 - np.vdot(a, b) / np.sqrt(np.vdot(a, a) * np.vdot(b, b)))
-
-
-def _unsigned(a, b):
-    """``1 − |correlation|``: out-of-fold encodings of noise may point either way."""
-    D = distance(a, b)
-    return min(D, 2 - D)
 
 
 def _gap(a, b):
