@@ -20,7 +20,7 @@ BUDGET = {
     "adaptive": 715,
     "intervals": 2416,
     "estimators": 2152,
-    "model_selection": 3167,
+    "model_selection": 3163,
     "displays": 557,
     "distributed": 164,
 }

@@ -49,7 +49,7 @@ _TRAITS = {
 _DIVIDE = StandardScaler, RobustScaler, MaxAbsScaler
 _RANDOM = GaussianRandomProjection, SparseRandomProjection
 _COMPONENTS = PCA, IncrementalPCA, TruncatedSVD, *_RANDOM  # z = C(x − x̄)
-_PROJECTIONS = PCA, FastICA, TruncatedSVD  # with a repeatable fit_transform of theirs
+_PROJECTIONS = PCA | FastICA | TruncatedSVD  # with a repeatable fit_transform of theirs
 _MOST_NUMBERS = 2**25  # entries sent through a step of unknown class: 256 MB
 _SAME = 1e-6  # relative difference that rounding may leave
 
@@ -143,15 +143,14 @@ def sees_y(step, rows, y) -> bool:
     step : fitted transformer
     rows : array-like, sparse matrix or frame
         Its input.
-    y : array-like of shape (n,) or None
+    y : array-like of shape (n,)
     """
     if isinstance(step, FrozenEstimator):  # it may have been fitted to these rows
         return sees_y(step.estimator, rows, y)
     if ignores_y(step):
         return False
-    if type(step).__module__.startswith("sklearn.feature_selection"):
-        return True
-    if y is None or get_tags(step).target_tags.required:
+    selects = type(step).__module__.startswith("sklearn.feature_selection")
+    if selects or get_tags(step).target_tags.required:
         return True
     return cached_for("sees y", step, rows, y, lambda: _depends_on_y(step, rows, y))
 
@@ -177,12 +176,10 @@ def is_repeatable(step) -> bool:
     Otherwise (NMF, an imputer that samples, out-of-fold encodings) the rows that the
     model behind the step was fitted to cannot be computed again.
     """
-    if isinstance(step, FrozenEstimator):
-        return True
-    if _traits(step)[1] or isinstance(step, _PROJECTIONS):
-        return True
+    known = isinstance(step, FrozenEstimator | _PROJECTIONS) or _traits(step)[1]
     own = getattr(type(step), "fit_transform", None)
-    return is_known(type(step)) and own is TransformerMixin.fit_transform
+    inherited = is_known(type(step)) and own is TransformerMixin.fit_transform
+    return known or inherited
 
 
 def _depends_on_y(step, rows, y):

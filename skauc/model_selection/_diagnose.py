@@ -414,7 +414,6 @@ def _normality(model):
         # the test is free of units; squares of large scores would overflow
         size = np.ptp(scores)
         enough = len(scores) >= 3 and size > 0
-        p_values.append(
-            float(stats.shapiro(scores / size).pvalue) if enough else np.nan
-        )
+        p = stats.shapiro(scores / size).pvalue if enough else np.nan
+        p_values.append(float(p))
     return tuple(p_values)

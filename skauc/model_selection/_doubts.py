@@ -219,6 +219,13 @@ STOPPED_EARLY = (
 # -------------------------------------------------------------------------- a search
 
 
+ONE_SCORE = (
+    "one score per candidate does not show how sure the differences between candidates "
+    "are, so that the best score is selected. Use "
+    'scoring=make_cbauc_scorer(output="dict")'
+)
+
+
 def of_search(search) -> list[str]:
     """Reasons why the candidates of a search cannot be compared on their rows."""
     name, cv = type(search).__name__, type(getattr(search, "cv", None)).__name__

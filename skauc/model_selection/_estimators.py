@@ -18,7 +18,6 @@ from sklearn.base import clone, is_classifier, is_clusterer
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d, indexable
-from sklearn.utils.validation import has_fit_parameter
 
 from .._validation import (
     check_labels,
@@ -185,9 +184,9 @@ def _weight_name(model):
 
 def _takes_weight(model):
     """Whether ``fit`` has the parameter sample_weight, or takes any keyword."""
-    parameters = inspect.signature(model.fit).parameters.values()
-    keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    return keywords or has_fit_parameter(model, "sample_weight")
+    parameters = inspect.signature(model.fit).parameters
+    keywords = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return keywords or "sample_weight" in parameters
 
 
 def counted_rows(X, y, sample_weight, pos_label):

@@ -113,9 +113,8 @@ class OpenedModel:
         """``(step, its input, its output)`` of every step."""
         stages = []
         for step in self.steps:
-            behind = step.transform(X)
-            stages.append((step, X, behind))
-            X = behind
+            stages.append((step, X, step.transform(X)))
+            X = stages[-1][2]
         return stages
 
     def check_front(self, front):

@@ -33,7 +33,6 @@ from ._training_rows import ASSUMED, Judgement, judge_rows
 # (rows, refits) of a report: AUCs of single samples vary more for fewer rows
 _REFITS = ((200, 20), (500, 10), (np.inf, 5))
 _SCORER_REFITS = 5  # refits of a scorer where no closed form holds
-_STOPPED = 0.2  # gradient, in units of its random walk, beyond which a solver stopped
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +177,7 @@ class Evaluation:
         return next(count for limit, count in _REFITS if n < limit)
 
     def _stopped_early(self):
-        """Whether the solver stopped early, judged by its gradient on the rows."""
-        return min(self.model.front.shape) > 2 and self.model.gradient > _STOPPED
+        return self.model.stopped
 
     @cached_property
     def posterior(self) -> AUCPosterior:

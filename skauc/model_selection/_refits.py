@@ -61,15 +61,14 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
     positive, front = model.positive, model.front
     if model.pair is not None or min(positive.sum(), (~positive).sum()) < 2:
         return None
-    scored, estimator = model.scored, model.estimator
-    X, y, weight = scored.X, scored.y, scored.weight
+    scored, estimator, X = model.scored, model.estimator, model.scored.X
     if not whole and model.linear is not None:
         estimator, X = model.linear, front.X
+    rows = X, scored.y, positive, scored.weight
     drawn = balanced_samples(Rows.of(front.X, positive), int(K))
     try:
         # the user's fit has already issued these warnings
         with catch_warnings(action="ignore"):
-            rows = X, y, positive, weight
             scores = _refitted(estimator, rows, drawn, None, verbose)
     except Exception:  # an estimator may raise anything for repeated rows
         return None
@@ -79,9 +78,8 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
     auc = plus_632(weighted_auc(model.score, positive, front.weight), outside)
     # a solver may be far from an optimum, at another model in every fit
     of_solver = np.var(aucs(scores, positive, front.weight)[0], ddof=1)
-    return Source(
-        auc, float(_VARIANCE * model_variance(auc, front) + of_solver), "refits"
-    )
+    variance = _VARIANCE * model_variance(auc, front) + of_solver
+    return Source(auc, float(variance), "refits")
 
 
 def _refitted(estimator, rows, counts, n_jobs, verbose):

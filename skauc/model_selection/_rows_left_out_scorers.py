@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from .._validation import check_option
 from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
+from ..leave_pair_out._objective import at_optimum
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
@@ -53,7 +54,8 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
         hinge), ``LinearDiscriminantAnalysis`` (no or fixed shrinkage), their ``…CV``
         forms and skauc's own estimators.
     ValueError
-        When called: if the rows are not the ones that trained the model.
+        When called: if the rows are not the ones that trained the model, or its solver
+        stopped early.
 
     Warns
     -----
@@ -103,8 +105,9 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
     found = None
-    if judge_rows(model).kind == "training":
-        found = leave_pair_out(model.fit, model.front)
+    if judge_rows(model).kind == "training" and not model.stopped:
+        fit = at_optimum(model.fit, model.front, model.gradient)
+        found = None if fit is None else leave_pair_out(fit, model.front)
     if found is None:
         raise ValueError(
             "X must be the rows (and sample_weight the weights) that trained the "

@@ -242,13 +242,7 @@ def _one_score(results):
             "cv_results must hold one score, or the scores of make_cbauc_scorer(output="
             f'"dict"), got {names}'
         )
-    doubts.warn(
-        [
-            "one score per candidate does not show how sure the differences between "
-            "candidates are, so that the best score is selected. Use "
-            'scoring=make_cbauc_scorer(output="dict")'
-        ]
-    )
+    doubts.warn([doubts.ONE_SCORE])
     score = np.asarray(results[names[0]], dtype=float)
     return score, np.zeros((len(score), 1))
 
