@@ -12,8 +12,9 @@ affine and uses y (a target encoder), no closed form holds; ``broken_by`` names 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -115,8 +116,7 @@ class _Start:
         return numeric(take_columns(self.X, np.flatnonzero(self.used).tolist()))
 
 
-@dataclass(frozen=True, eq=False)
-class _Node:
+class _Node(NamedTuple):
     """Columns behind some steps.
 
     ``back`` adds directions of shape (P, K) on these columns, taken back through the
@@ -176,8 +176,8 @@ class _Walk:
         name = type(step).__name__
         saw_y = node.saw_y or (name if sees_y(step, rows, self.y) else None)
         if transpose is not None:
-            known = {"saw_y": saw_y, "columns": None}
-            return replace(node, back=lambda W: node.back(transpose(W)), **known)
+            known = node.starts, saw_y, node.broken_by
+            return _Node(lambda W: node.back(transpose(W)), *known)
         broken_by = node.broken_by or (name if saw_y else None)
         return _Start(behind).node(saw_y=saw_y, broken_by=broken_by)
 

@@ -181,6 +181,8 @@ def class_weight_of(linear, rows: Rows, flipped=False) -> tuple[float, float]:
     flipped : bool, default=False
     """
     given = linear.class_weight
+    if given is None:
+        return 1.0, 1.0
     if isinstance(given, str):  # "balanced": n/(2 n_c), of rows or of weights
         total = np.array([rows.n_neg, rows.n_pos])
         if rows.weighted and _balances_rows(linear):
