@@ -165,9 +165,8 @@ def ignores_y(step) -> bool:
 
 def _traits(step):
     """Whether a fit of the step ignores y, and whether it is repeatable."""
-    names = type(step).__module__.split(".")[:2]
-    known = not isinstance(step, TargetEncoder)
-    return _TRAITS.get(".".join(names), (False, False)) if known else (False, False)
+    name = ".".join(type(step).__module__.split(".")[:2])
+    return _TRAITS.get("" if isinstance(step, TargetEncoder) else name, (False, False))
 
 
 def is_repeatable(step) -> bool:

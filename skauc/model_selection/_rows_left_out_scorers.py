@@ -104,10 +104,9 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             f"{model.name} has no leave-pair-out AUC in closed form "
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
-    found = None
-    if judge_rows(model).kind == "training" and not model.stopped:
-        fit = at_optimum(model.fit, model.front, model.gradient)
-        found = None if fit is None else leave_pair_out(fit, model.front)
+    trained = judge_rows(model).kind == "training" and not model.stopped
+    fit = at_optimum(model.fit, model.front, model.gradient) if trained else None
+    found = None if fit is None else leave_pair_out(fit, model.front)
     if found is None:
         raise ValueError(
             "X must be the rows (and sample_weight the weights) that trained the "
