@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..statistics._levels import balanced_variance
+from ..statistics._levels import balanced_variance, empirical_auc
 from ._coordinates import class_contrast, dense, row_blocks, spread, standard_unit
 
 SEED = 632  # one seed, so that all candidates of a search share their samples
@@ -116,8 +116,8 @@ def bootstrap_counts(stratum, K, rng):
     return counts
 
 
-def wins(scores, positive, weight):
-    """Weight of the pairs that the positive wins (ties ½), and of all pairs.
+def aucs(scores, positive, weight):
+    """AUC of all rows in each of K weightings, and the weight of their pairs.
 
     Parameters
     ----------
@@ -127,32 +127,24 @@ def wins(scores, positive, weight):
 
     Returns
     -------
-    won, pairs : ndarray of shape (K,)
+    auc, pairs : ndarray of shape (K,)
+        NaN and 0 where a class has no weight.
     """
     scores, weight = np.broadcast_arrays(*np.atleast_2d(scores, weight))
-    centred = scores - scores.mean(axis=1, keepdims=True)
-    step = _TIE * np.abs(centred).max(axis=1, keepdims=True)
-    level = np.rint(centred / np.where(step > 0, step, 1.0))
-    order = np.argsort(level, axis=1)
-    level = np.take_along_axis(level, order, axis=1)
-    begins = np.diff(level, axis=1, prepend=-np.inf) > 0  # a level of tied scores
-    weight, positive = np.take_along_axis(weight, order, axis=1), positive[order]
-    neg, pos = weight * ~positive, weight * positive
+    neg, pos = weight[:, ~positive], weight[:, positive]
     pairs = neg.sum(axis=1) * pos.sum(axis=1)
-    won, lost = _ranked_above(pos, neg, begins), _ranked_above(neg, pos, begins)
-    return (pairs + won - lost) / 2, pairs
-
-
-def _ranked_above(upper, lower, begins):
-    """Weight of the pairs whose ``upper`` row is on a higher level than the other."""
-    below = np.where(begins, np.cumsum(lower, axis=1) - lower, 0.0)
-    return np.einsum("kn,kn->k", upper, np.maximum.accumulate(below, axis=1))
+    auc = np.full(len(scores), np.nan)
+    for k in np.flatnonzero(pairs):
+        centred = scores[k] - scores[k].mean()
+        level = np.rint(centred / (_TIE * np.abs(centred).max() or 1.0))
+        auc[k] = empirical_auc(level[~positive], level[positive], neg[k], pos[k])
+    return auc, pairs
 
 
 def weighted_auc(scores, positive, weight) -> float:
     """Share of the weighted pairs that the positive wins, pooled over weightings."""
-    won, pairs = wins(scores, positive, weight)
-    return float(won.sum() / pairs.sum()) if pairs.sum() > 0 else float("nan")
+    auc, pairs = aucs(scores, positive, weight)
+    return float(np.nansum(auc * pairs) / pairs.sum()) if pairs.any() else np.nan
 
 
 def plus_632(resubstitution_auc, out_of_bag_auc) -> float:
@@ -165,9 +157,7 @@ def plus_632(resubstitution_auc, out_of_bag_auc) -> float:
     inside, outside = resubstitution_auc, out_of_bag_auc
     if inside < 0.5:
         return 1 - plus_632(1 - inside, 1 - outside)
-    R = 0.0
-    if inside > outside:
-        R = min((inside - outside) / max(inside - 0.5, outside * 1e-12), 1.0)
+    R = min(max((inside - outside) / max(inside - 0.5, 1e-300), 0.0), 1.0)
     w = INSIDE / (1 - (1 - INSIDE) * R)
     return float((1 - w) * inside + w * outside)
 

@@ -6,6 +6,7 @@ of the scores its Hessian is ``AᵀΩA + diag(penalty)``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,73 +24,46 @@ FLOOR, LEAST = 1e-9, 1e-12
 
 @dataclass(frozen=True)
 class Loss:
-    """A convex loss of a score z and a label ±1, with its first two derivatives.
+    """A convex loss of a score z and a label ``sign`` = ±1.
 
-    ``sign`` is the label. Scores may have leading axes; the rows are the last axis.
+    Its value and its first two derivatives in z are functions of both arrays.
     """
 
-    name: str
+    value: Callable
+    slope: Callable
+    curvature: Callable
     quadratic: bool = False
 
-    def value(self, z, sign):
-        """Loss of every row."""
-        raise NotImplementedError
 
-    def slope(self, z, sign):
-        """First derivative in z."""
-        raise NotImplementedError
-
-    def curvature(self, z, sign):
-        """Second derivative in z."""
-        raise NotImplementedError
+def _logistic_value(z, sign):
+    # log(1 + e^m) = max(m, 0) + log(1 + e^(−|m|)): no exponential overflows
+    return np.log1p(np.exp(-np.abs(z))) + np.maximum(-sign * z, 0.0)
 
 
-class _Logistic(Loss):
-    """``log(1 + e^(−sign z))``."""
-
-    def value(self, z, sign):
-        # log(1 + e^m) = max(m, 0) + log(1 + e^(−|m|)): no exponential overflows
-        return np.log1p(np.exp(-np.abs(z))) + np.maximum(-sign * z, 0.0)
-
-    def slope(self, z, sign):
-        small = np.exp(-np.abs(z))
-        # 1/(1 + e^(−m)) of m = −sign z
-        return -sign * np.where(sign * z < 0, 1.0, small) / (1 + small)
-
-    def curvature(self, z, sign):
-        small = np.exp(-np.abs(z))
-        return small / (1 + small) ** 2
+def _logistic_slope(z, sign):
+    small = np.exp(-np.abs(z))
+    # 1/(1 + e^(−m)) of m = −sign z
+    return -sign * np.where(sign * z < 0, 1.0, small) / (1 + small)
 
 
-class _Squared(Loss):
-    """``(z − sign)²/2``."""
-
-    def value(self, z, sign):
-        return (z - sign) ** 2 / 2
-
-    def slope(self, z, sign):
-        return z - sign
-
-    def curvature(self, z, sign):
-        return np.ones_like(z)
+def _logistic_curvature(z, sign):
+    small = np.exp(-np.abs(z))
+    return small / (1 + small) ** 2
 
 
-class _SquaredHinge(Loss):
-    """``max(0, 1 − sign z)²``."""
-
-    def value(self, z, sign):
-        return np.maximum(0.0, 1 - sign * z) ** 2
-
-    def slope(self, z, sign):
-        return -2 * sign * np.maximum(0.0, 1 - sign * z)
-
-    def curvature(self, z, sign):
-        return 2.0 * (sign * z < 1)
-
-
-LOGISTIC = _Logistic("logistic")
-SQUARED = _Squared("squared", quadratic=True)
-SQUARED_HINGE = _SquaredHinge("squared_hinge")
+# log(1 + e^(−sign z)), (z − sign)²/2 and max(0, 1 − sign z)²
+LOGISTIC = Loss(_logistic_value, _logistic_slope, _logistic_curvature)
+SQUARED = Loss(
+    lambda z, sign: (z - sign) ** 2 / 2,
+    lambda z, sign: z - sign,
+    lambda z, sign: np.ones_like(z),
+    quadratic=True,
+)
+SQUARED_HINGE = Loss(
+    lambda z, sign: np.maximum(0.0, 1 - sign * z) ** 2,
+    lambda z, sign: -2 * sign * np.maximum(0.0, 1 - sign * z),
+    lambda z, sign: 2.0 * (sign * z < 1),
+)
 
 
 def minimise(A, positive, weight, loss, penalty, start):

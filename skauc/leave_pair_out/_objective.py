@@ -55,18 +55,14 @@ class Objective:
 
     def with_penalty(self, rows, least=NO_PENALTY) -> Objective:
         """The objective, with the penalty raised to a share of a column's squares."""
-        least = least * self._column(rows)
-        if np.min(self.l2) >= least:
-            return self
-        return replace(self, l2=np.maximum(self.l2, least))
-
-    def _column(self, rows):
-        """Mean of ``Σ_i c_i (x_ij − x̄_j)²`` over the columns j that vary."""
+        # the mean of Σ_i c_i (x_ij − x̄_j)² over the columns j that vary
         squares = spread(rows)[1]
-        squares = squares[squares > 0]
         neg, pos = self.class_weight
         scale = (neg * rows.n_neg + pos * rows.n_pos) / rows.n
-        return scale * squares.mean() if len(squares) else 1.0
+        column = scale * squares[squares > 0].mean() if squares.any() else 1.0
+        if np.min(self.l2) >= least * column:
+            return self
+        return replace(self, l2=np.maximum(self.l2, least * column))
 
     @property
     def unit(self) -> np.ndarray | None:
@@ -111,8 +107,12 @@ class Fit:
     def score(self, X) -> np.ndarray:
         """``Xw + b``, (n,); stored for the last X, which is scored several times."""
         if not self._last or self._last[0] is not X:
-            self._last[:] = X, np.asarray(X @ self.coef).ravel() + self.intercept
+            self.know(X, np.asarray(X @ self.coef).ravel() + self.intercept)
         return self._last[1]
+
+    def know(self, X, score) -> None:
+        """Store the scores of rows."""
+        self._last[:] = X, score
 
 
 @dataclass(frozen=True, eq=False)

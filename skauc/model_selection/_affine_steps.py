@@ -6,6 +6,8 @@ tried on rows. This module knows scikit-learn's transformers and no models.
 
 from __future__ import annotations
 
+from warnings import catch_warnings
+
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 from sklearn.decomposition import PCA, FastICA, IncrementalPCA, TruncatedSVD
@@ -26,34 +28,28 @@ from ._estimators import (
     cached_for,
     dense,
     has_columns,
+    is_known,
     n_columns,
     n_rows,
-    silenced,
 )
 
-# Modules of scikit-learn whose transformers ignore y, except TargetEncoder.
-_UNSUPERVISED = (
-    "sklearn.preprocessing",
-    "sklearn.decomposition",
-    "sklearn.impute",
-    "sklearn.random_projection",
-    "sklearn.kernel_approximation",
-    "sklearn.feature_extraction",
-    "sklearn.cluster",
-    "sklearn.manifold",
-)
-# Modules whose fit_transform returns the rows of transform, except TargetEncoder.
-_REPEATABLE = (
-    "sklearn.preprocessing",
-    "sklearn.feature_extraction",
-    "sklearn.feature_selection",
-    "sklearn.random_projection",
-    "sklearn.kernel_approximation",
-)
+# Modules of scikit-learn: whether fits of their transformers ignore y, and whether
+# fit_transform returns the rows of transform; TargetEncoder is an exception to both
+_TRAITS = {
+    "sklearn.preprocessing": (True, True),
+    "sklearn.feature_extraction": (True, True),
+    "sklearn.random_projection": (True, True),
+    "sklearn.kernel_approximation": (True, True),
+    "sklearn.decomposition": (True, False),
+    "sklearn.impute": (True, False),
+    "sklearn.cluster": (True, False),
+    "sklearn.manifold": (True, False),
+    "sklearn.feature_selection": (False, True),
+}
 _DIVIDE = StandardScaler, RobustScaler, MaxAbsScaler
-_PRINCIPAL = PCA, IncrementalPCA
-_COMPONENTS = TruncatedSVD, GaussianRandomProjection, SparseRandomProjection
-_PROJECTIONS = PCA, FastICA, TruncatedSVD  # with a repeatable fit_transform of theirs
+_RANDOM = GaussianRandomProjection, SparseRandomProjection
+_COMPONENTS = PCA, IncrementalPCA, TruncatedSVD, *_RANDOM  # z = C(x − x̄)
+_PROJECTIONS = PCA | FastICA | TruncatedSVD  # with a repeatable fit_transform of theirs
 _MOST_NUMBERS = 2**25  # entries sent through a step of unknown class: 256 MB
 _SAME = 1e-6  # relative difference that rounding may leave
 
@@ -80,13 +76,12 @@ def transpose_of(step, rows, behind):
     if isinstance(step, MinMaxScaler):
         # z = x · scale_ + min_: this scaler multiplies
         return lambda W: step.scale_[:, None] * W
-    if isinstance(step, _PRINCIPAL):
-        # z = C(x − x̄), whitened z_k/√λ_k, λ_k the variance of component k: A = (C/√λ)ᵀ
-        root = np.sqrt(step.explained_variance_) if step.whiten else 1.0
-        components = step.components_ / np.reshape(root, (-1, 1))
-        return lambda W: components.T @ W
     if isinstance(step, _COMPONENTS):
-        return lambda W: step.components_.T @ W
+        components = step.components_
+        if getattr(step, "whiten", False):
+            # z_k/√λ_k, λ_k the variance of component k: A = (C/√λ)ᵀ
+            components = components / np.sqrt(step.explained_variance_)[:, None]
+        return lambda W: components.T @ W
     return _unknown_transpose(step, rows, behind)
 
 
@@ -125,7 +120,7 @@ def _maps_lines(step, a, image):
 
 def _image(step, rows):
     """Output of a step for made-up rows, without warnings."""
-    with silenced():
+    with catch_warnings(action="ignore"):
         return dense(step.transform(rows))
 
 
@@ -148,15 +143,14 @@ def sees_y(step, rows, y) -> bool:
     step : fitted transformer
     rows : array-like, sparse matrix or frame
         Its input.
-    y : array-like of shape (n,) or None
+    y : array-like of shape (n,)
     """
     if isinstance(step, FrozenEstimator):  # it may have been fitted to these rows
         return sees_y(step.estimator, rows, y)
     if ignores_y(step):
         return False
-    if type(step).__module__.startswith("sklearn.feature_selection"):
-        return True
-    if y is None or get_tags(step).target_tags.required:
+    selects = type(step).__module__.startswith("sklearn.feature_selection")
+    if selects or get_tags(step).target_tags.required:
         return True
     return cached_for("sees y", step, rows, y, lambda: _depends_on_y(step, rows, y))
 
@@ -166,9 +160,13 @@ def ignores_y(step) -> bool:
     if isinstance(step, Pipeline):
         steps = [inner for _, inner in step.steps if inner not in (None, "passthrough")]
         return all(map(ignores_y, steps))
-    known = type(step).__module__.startswith(_UNSUPERVISED)
-    known |= isinstance(step, VarianceThreshold)
-    return known and not isinstance(step, TargetEncoder)
+    return _traits(step)[0] or isinstance(step, VarianceThreshold)
+
+
+def _traits(step):
+    """Whether a fit of the step ignores y, and whether it is repeatable."""
+    name = ".".join(type(step).__module__.split(".")[:2])
+    return _TRAITS.get("" if isinstance(step, TargetEncoder) else name, (False, False))
 
 
 def is_repeatable(step) -> bool:
@@ -177,21 +175,17 @@ def is_repeatable(step) -> bool:
     Otherwise (NMF, an imputer that samples, out-of-fold encodings) the rows that the
     model behind the step was fitted to cannot be computed again.
     """
-    if isinstance(step, FrozenEstimator):
-        return True
-    module, own = type(step).__module__, getattr(type(step), "fit_transform", None)
-    if isinstance(step, TargetEncoder):
-        return False
-    if module.startswith(_REPEATABLE) or isinstance(step, _PROJECTIONS):
-        return True
-    return module.startswith("sklearn.") and own is TransformerMixin.fit_transform
+    known = isinstance(step, FrozenEstimator | _PROJECTIONS) or _traits(step)[1]
+    own = getattr(type(step), "fit_transform", None)
+    inherited = is_known(type(step)) and own is TransformerMixin.fit_transform
+    return known or inherited
 
 
 def _depends_on_y(step, rows, y):
     """Whether refits to y and to permuted y transform the rows differently."""
     permuted = np.random.default_rng(0).permutation(np.asarray(y))
     try:
-        with silenced():
+        with catch_warnings(action="ignore"):
             first, again = (
                 dense(_same_seed(step).fit(rows, labels).transform(rows))
                 for labels in (y, permuted)

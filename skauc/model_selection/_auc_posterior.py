@@ -21,7 +21,7 @@ from . import _doubts as doubts
 from ._blocks import evaluations_of
 from ._candidates import candidate, joint_aucs, trained_a_subset
 from ._estimators import fitted_clone
-from ._posterior import evaluations
+from ._posterior import evaluations, posterior_of
 from ._training_rows import ROWS
 
 
@@ -150,12 +150,10 @@ def auc_posterior(
         report=True,
     )
     # before any warning, because a prior may be improper for these rows
-    posteriors = {one.model.pair: one.posterior for one in found}
+    posterior = posterior_of(found)
     for one in found:
         one.warn()
-    if found[0].model.pair is None:
-        return posteriors[None]
-    return PairwiseAUCPosterior(posteriors)
+    return posterior
 
 
 def bayesian_val_score(
@@ -385,7 +383,7 @@ def _compared(a, b, n_draws, random_state):
     difference = joint_aucs([a, b]).difference(0, 1, random_state, n_draws)
     reasons = warnings_of(a.posterior, b.posterior)
     if trained_a_subset([a, b]):
-        reasons += (doubts.trained_a_subset(),)
+        reasons += (doubts.TRAINED_A_SUBSET,)
     return replace(difference, warnings=reasons)
 
 

@@ -107,9 +107,11 @@ def candidate(evaluation: Evaluation) -> Candidate:
     mean, variance = posterior.probit_moments()
     deviation = float(np.sqrt(variance))
     if evaluation.held_out:
-        rows = deviation * _unit(_placements(model))
+        # products of the influences are DeLong's covariances
+        rows = deviation * _unit(_deviations(_placements(model), model.front))
         return Candidate(*known, rows, luck=deviation, held_out=True)
-    along, source = _unit(_deviations(model)), evaluation.source
+    along = _unit(_deviations(model.score, model.front))
+    source = evaluation.source
     if not evaluation.adaptive or model.broken_by is not None:
         # a conjugate posterior, or one from refits only
         luck = 0.0 if source is None else deviation
@@ -160,7 +162,7 @@ def joint_aucs(candidates: list[Candidate], rho=None) -> JointAUCs:
     A warning is issued if the rows trained only a subset of them.
     """
     if trained_a_subset(candidates):
-        doubts.warn([doubts.trained_a_subset()])
+        doubts.warn([doubts.TRAINED_A_SUBSET])
     centre = np.array([c.centre for c in candidates])
     moments = np.array([c.posterior.probit_moments() for c in candidates])
     V = covariance(candidates, alike(candidates) if rho is None else rho)
@@ -209,27 +211,25 @@ def selection_bias(candidates, selected, rho, n_draws, random_state) -> float:
     return maximum_bias(choice, noise, n_draws, random_state)
 
 
-def _deviations(model):
-    """Scores less their class means, times the roots of the weights."""
-    weight, out = model.front.weight, np.zeros(len(model.score))
-    for mask in (model.positive, ~model.positive):
-        mean = np.average(model.score[mask], weights=weight[mask])
-        out[mask] = np.sqrt(weight[mask]) * (model.score[mask] - mean)
-    # scores that are constant within the classes: one vector for all such models
-    if np.abs(out).max() <= _ROUNDING * np.abs(model.score).max():
-        return np.sqrt(weight)
-    return out
-
-
 def _placements(model):
-    """Influence of each row on the empirical AUC: products are DeLong's covariances."""
-    weight, score, pos = model.front.weight, model.score, model.positive
-    out = np.zeros(len(score))
+    """Influence of each row on the empirical AUC."""
+    front, score, pos = model.front, model.score, model.positive
+    weight, placed = front.weight, np.empty(len(score))
     sides = placements(score[~pos], score[pos], weight[~pos], weight[pos])
-    for mask, placed in zip((~pos, pos), sides, strict=True):
-        w = weight[mask]
-        out[mask] = np.sqrt(w) * (placed - np.average(placed, weights=w)) / w.sum()
-    return out if out.any() else np.sqrt(weight)
+    placed[~pos], placed[pos] = sides
+    return placed / np.where(pos, front.n_pos, front.n_neg)
+
+
+def _deviations(values, rows):
+    """Values less their class means, times the roots of the weights."""
+    out = np.zeros(len(values))
+    for mask in (rows.positive, ~rows.positive):
+        mean = np.average(values[mask], weights=rows.weight[mask])
+        out[mask] = np.sqrt(rows.weight[mask]) * (values[mask] - mean)
+    # constant within the classes: one vector for all such models
+    if np.abs(out).max() <= _ROUNDING * np.abs(values).max():
+        return np.sqrt(rows.weight)
+    return out
 
 
 def _unit(vector):
@@ -241,34 +241,25 @@ def _unit(vector):
 # ------------------------------------------------------- the candidates of a search
 
 
-@dataclass(frozen=True, eq=False)
-class Searched:
-    """Candidates that a search tried, and the one that it selected.
+def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
+    """Candidates of a fitted search, refitted to all rows; or fitted models.
 
     Parameters
     ----------
+    search : fitted search, or list of fitted models
+    X, y : rows and labels
+    prior : AdaptivePrior or NormalInverseWishart
+    n_jobs : int or None
+    fit_params : dict or None
+        Further parameters of ``fit``.
+
+    Returns
+    -------
     candidates : list of Candidate
-    params : tuple of dict
-        Parameters of each; empty for fitted models.
-    row : ndarray of int
-        Row of each in ``cv_results_``; place in the list for fitted models.
-    score : ndarray or None
-        ``mean_test_score`` of each.
     selected : int or None
         Place of the candidate that the search selected.
-    """
-
-    candidates: list[Candidate]
-    params: tuple[dict, ...]
-    row: np.ndarray
-    score: np.ndarray | None
-    selected: int | None
-
-
-def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
-    """Candidates of a fitted search, refitted to all rows; or fitted models.
-
-    ``fit_params`` are the further parameters of ``fit``.
+    table : dict
+        ``params``, ``row`` and ``score`` of :class:`SearchPosterior`.
     """
     indexable(X, y)
     positive = check_positive(column_or_1d(y))
@@ -297,7 +288,8 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> Searched:
             f"{type(search).__name__}"
         )
     found = Parallel(n_jobs=n_jobs)(delayed(evaluate)() for evaluate in ways)
-    return Searched(_reported(found, selected, ways), params, row, score, selected)
+    table = {"params": params, "row": row, "score": score}
+    return _reported(found, selected, ways), selected, table
 
 
 def _reported(candidates, selected, ways):

@@ -21,7 +21,7 @@ from ..statistics._checks import as_verbosity
 from ..statistics._collections import refuse_collection
 from ..statistics._levels import placements
 from ..statistics._wald import ALTERNATIVES
-from ._estimators import scores_of_rows
+from ._estimators import scores_towards, take_rows
 
 
 def cross_val_auc(
@@ -139,7 +139,7 @@ def _held_out_scores(estimator, X, y, positive, cv, **how):
                 "cv must leave rows of both classes in every training fold, got one "
                 "class"
             )
-        scores.append(scores_of_rows(model, X, labels, positive, test))
+        scores.append(scores_towards(model, take_rows(X, test), labels, positive))
     return scores, tests
 
 
@@ -353,16 +353,15 @@ def _compare_folds(names, scores, folds, positive, rope, alternative):
 def _named(estimators):
     """Names and estimators; estimators of a list are named by their places."""
     if isinstance(estimators, Mapping):
-        pairs = list(estimators.items())
-    elif isinstance(estimators, list | tuple):
-        pairs = [
-            entry if isinstance(entry, tuple) and len(entry) == 2 else (place, entry)
-            for place, entry in enumerate(estimators)
-        ]
-    else:
+        estimators = list(estimators.items())
+    if not isinstance(estimators, list | tuple):
         raise ValueError(
             f"estimators must be a list or a dict, got {short(estimators)}"
         )
+    pairs = [
+        entry if isinstance(entry, tuple) and len(entry) == 2 else (place, entry)
+        for place, entry in enumerate(estimators)
+    ]
     if len(pairs) < 2:
         raise ValueError(f"estimators must be two or more, got {len(pairs)}")
     names, models = [str(name) for name, _ in pairs], [model for _, model in pairs]

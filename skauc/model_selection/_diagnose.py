@@ -17,13 +17,12 @@ from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._collections import refuse_collection
-from ..statistics._levels import empirical_auc
 from ..statistics._moments import class_moments
 from ..statistics._result import Result
 from . import _doubts as doubts
 from ._estimators import fitted_clone
 from ._opened_model import NotLinearError, OpenedModel
-from ._posterior import evaluations
+from ._posterior import auc_of_scores, evaluations
 from ._rows_left_out_scorers import make_cv_auc_scorer
 from ._training_rows import ROWS
 
@@ -347,11 +346,13 @@ def _diagnosis(evaluation, more) -> Diagnosis:
     # the same evaluation under the published prior, for comparison
     published = replace(evaluation, prior=NormalInverseWishart())
     neg, pos = class_moments(model.score, model.positive, model.front.weight)
-    learnt = projection.model.learnt
+    data = projection.model
+    left_out = data.leave_pair_out and data.size.n_features > 1
+    left_out = left_out and not evaluation.held_out
     paper = {"paper's prior": published.projection.auc().mean()}
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))
-    dense, scatter = learnt.models[0], learnt.scatter
+    dense, scatter = data.learnt.models[0], data.learnt.scatter
     return Diagnosis(
         posterior=evaluation.posterior,
         n_neg=neg.n,
@@ -367,7 +368,7 @@ def _diagnosis(evaluation, more) -> Diagnosis:
         ),
         variance_ratio=ratio,
         normality=_normality(model),
-        discrepancy=_discrepancy(evaluation),
+        discrepancy=data.disagreement if left_out else None,
         estimates=_estimates(evaluation, neg, pos) | paper | more,
     )
 
@@ -375,27 +376,16 @@ def _diagnosis(evaluation, more) -> Diagnosis:
 def _estimates(evaluation, neg, pos):
     """Estimates of the AUC by name, from the moments of the scores and the model."""
     model, posterior = evaluation.model, evaluation.posterior
-    score, positive, weight = model.score, model.positive, model.front.weight
     name = "empirical" if evaluation.held_out else "resubstitution"
     out = {
         "plug-in binormal": BinormalROC.from_moments(neg, pos, equal_variance=True).auc,
-        name: empirical_auc(
-            score[~positive], score[positive], weight[~positive], weight[positive]
-        ),
+        name: auc_of_scores(model.score, model.front),
         "adaptive, model alone": float(ndtr(evaluation.projection.probit[0])),
     }
     if posterior.leave_pair_out is not None:
         out[posterior.second_source] = posterior.leave_pair_out
         out["adaptive, both"] = posterior.mean()
     return out
-
-
-def _discrepancy(evaluation):
-    """Mean over the ridge models of leave-pair-out less model, in probits."""
-    projection = evaluation.projection
-    if evaluation.held_out or projection.model.size.n_features == 1:
-        return None
-    return projection.model.disagreement if projection.model.leave_pair_out else None
 
 
 def _attainable(dense):
@@ -424,7 +414,6 @@ def _normality(model):
         # the test is free of units; squares of large scores would overflow
         size = np.ptp(scores)
         enough = len(scores) >= 3 and size > 0
-        p_values.append(
-            float(stats.shapiro(scores / size).pvalue) if enough else np.nan
-        )
+        p = stats.shapiro(scores / size).pvalue if enough else np.nan
+        p_values.append(float(p))
     return tuple(p_values)

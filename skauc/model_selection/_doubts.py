@@ -6,11 +6,13 @@ and what the user can do.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from ..leave_pair_out._coordinates import standard_unit
+from ..leave_pair_out._coordinates import centred_rows, standard_unit
 from ..statistics._warn_caller import warn_caller
 
 FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
@@ -47,14 +49,9 @@ class UntrustedAUCWarning(UserWarning):
 def warn(reasons, rows=None) -> None:
     """Issue reasons as warnings; with ``rows``, each reason once per data set."""
     for reason in reasons:
-        if rows is None:
-            _warn(reason)
-        else:
-            rows.cached(("warned", reason), lambda reason=reason: _warn(reason))
-
-
-def _warn(reason):
-    warn_caller(f"{reason[0].upper()}{reason[1:]}", UntrustedAUCWarning)
+        text = f"{reason[0].upper()}{reason[1:]}"
+        issue = partial(warn_caller, text, UntrustedAUCWarning)
+        issue() if rows is None else rows.cached(("warned", reason), issue)
 
 
 # ---------------------------------------------------------------- rows and weights
@@ -151,8 +148,7 @@ def _near_copies(rows):
     n = rows.shape[0]
     if not 2 * _NEIGHBOURS <= n <= _MOST_ROWS:
         return 0.0
-    spread = rows.X.std(axis=0)
-    X = (rows.X - rows.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    X = centred_rows(rows, slice(None), True, standard_unit(rows))
     chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED // 4)).astype(int)
     # the nearest neighbour of a row is the row itself
     search = NearestNeighbors(n_neighbors=_NEIGHBOURS + 1, algorithm="brute").fit(X)
@@ -169,106 +165,65 @@ def _near_copies(rows):
 
 # ------------------------------------------------------- which rows trained the model
 
-
-def rows_assumed(name) -> str:
-    """Sentence if nothing shows whether the rows trained the model."""
-    return (
-        f"it could not be detected whether these rows trained the {name}; they are "
-        'assumed to be its training rows. Pass rows="training" or rows="held-out"'
-    )
-
-
-def judged_held_out() -> str:
-    """Sentence if rows were judged to be held-out and the user did not say so."""
-    return (
-        "a model fitted to these rows differs from this one, so they are treated as "
-        "held-out rows. If any of them trained the model, the AUC is too high: pass "
-        'rows="training" and the sample_weight of the fit, or rows="held-out" if none '
-        "of them was used"
-    )
-
-
-def trained_a_subset() -> str:
-    """Sentence if the rows trained only a subset of the compared models."""
-    return (
-        "these rows trained some of the models and not the others, so that their "
-        "differences cannot be trusted: compare models that were fitted to the same "
-        "rows"
-    )
-
+ROWS_ASSUMED = (
+    "it could not be detected whether these rows trained the {name}; they are assumed "
+    'to be its training rows. Pass rows="training" or rows="held-out"'
+)
+JUDGED_HELD_OUT = (
+    "a model fitted to these rows differs from this one, so they are treated as "
+    "held-out rows. If any of them trained the model, the AUC is too high: pass "
+    'rows="training" and the sample_weight of the fit, or rows="held-out" if none of '
+    "them was used"
+)
+TRAINED_A_SUBSET = (
+    "these rows trained some of the models and not the others, so that their "
+    "differences cannot be trusted: compare models that were fitted to the same rows"
+)
 
 # ------------------------------------------------------------------- rows left out
 
-
-def no_rows_left_out(n_features, n) -> str:
-    """Sentence if the features outnumber the rows and no row was left out."""
-    return (
-        f"there are {n_features} features for {n:g} rows and no AUC of rows left out, "
-        "so that the estimate depends on the prior. Use AdaptivePrior(refits=5)"
-    )
-
-
-def supervised_step(name) -> str:
-    """Sentence if a step used y and is not refitted."""
-    return (
-        f"{name} used y, and a single fit cannot correct for that: the AUC can be too "
-        "high (few strong features) or too low (by up to 0.18 for text). Use "
-        "AdaptivePrior(refits=5), which refits the whole estimator"
-    )
-
-
-def no_closed_form(name) -> str:
-    """Sentence if the posterior comes only from refits."""
-    return (
-        f"no closed form holds for {name}: the posterior comes only from refits of "
-        "the estimator"
-    )
-
-
-def closed_form_anyway(name) -> str:
-    """Sentence if a closed form is used although none holds."""
-    return (
-        f"no closed form holds for {name}, but one was used because no refits were "
-        "made: the result can be too high. Score held-out rows"
-    )
-
-
-def frozen_in_refits() -> str:
-    """Sentence if the estimator holds a FrozenEstimator, which is not refitted."""
-    return (
-        "a FrozenEstimator is not refitted, so that no row is left out of it: if it "
-        "was fitted to these rows, the AUC is too high. Pass the estimator that it "
-        "wraps"
-    )
-
-
-def pairs_without_refits() -> str:
-    """Sentence if refits were requested for more than two classes."""
-    return (
-        "refits are available for two classes only and were not used: the AUC comes "
-        "from the model of the data set. Compare it with hand_till_auc on held-out rows"
-    )
-
-
-def refits_failed(name) -> str:
-    """Sentence if clones could not be fitted to resampled rows."""
-    return (
-        f"{name} could not be refitted to resampled rows: the AUC comes from the model "
-        "of the data set alone. bootstrap_auc shows the error of a refit"
-    )
-
-
-def stopped_early(name, refitted) -> str:
-    """The solver stopped before its optimum."""
-    where = "refits" if refitted else "rows left out of the optimum"
-    return (
-        f"{name} is not at its optimum on these rows, so that the AUC comes from "
-        f"{where}: raise max_iter, scale the features, or pass the sample_weight of "
-        "the fit"
-    )
-
+NO_ROWS_LEFT_OUT = (
+    "there are {n_features} features for {n:g} rows and no AUC of rows left out, so "
+    "that the estimate depends on the prior. Use AdaptivePrior(refits=5)"
+)
+SUPERVISED_STEP = (
+    "{name} used y, and a single fit cannot correct for that: the AUC can be too high "
+    "(few strong features) or too low (by up to 0.18 for text). Use "
+    "AdaptivePrior(refits=5), which refits the whole estimator"
+)
+NO_CLOSED_FORM = (
+    "no closed form holds for {name}: the posterior comes only from refits of the "
+    "estimator"
+)
+CLOSED_FORM_ANYWAY = (
+    "no closed form holds for {name}, but one was used because no refits were made: "
+    "the result can be too high. Score held-out rows"
+)
+FROZEN_IN_REFITS = (
+    "a FrozenEstimator is not refitted, so that no row is left out of it: if it was "
+    "fitted to these rows, the AUC is too high. Pass the estimator that it wraps"
+)
+PAIRS_WITHOUT_REFITS = (
+    "refits are available for two classes only and were not used: the AUC comes from "
+    "the model of the data set. Compare it with hand_till_auc on held-out rows"
+)
+REFITS_FAILED = (
+    "{name} could not be refitted to resampled rows: the AUC comes from the model of "
+    "the data set alone. bootstrap_auc shows the error of a refit"
+)
+STOPPED_EARLY = (
+    "{name} is not at its optimum on these rows, so that the AUC comes from {source}: "
+    "raise max_iter, scale the features, or pass the sample_weight of the fit"
+)
 
 # -------------------------------------------------------------------------- a search
+
+
+ONE_SCORE = (
+    "one score per candidate does not show how sure the differences between candidates "
+    "are, so that the best score is selected. Use "
+    'scoring=make_cbauc_scorer(output="dict")'
+)
 
 
 def of_search(search) -> list[str]:

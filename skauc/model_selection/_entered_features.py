@@ -11,7 +11,10 @@ affine and uses y (a target encoder), no closed form holds; ``broken_by`` names 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -28,7 +31,8 @@ class EnteredFeatures:
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n, P)
+    starts : list of _Start
+        Rows where the features start.
     W : ndarray of shape (P, K)
     saw_y : str or None
         Class name of the first step that used y.
@@ -38,11 +42,21 @@ class EnteredFeatures:
         Every step, also inside unions, in the order in which they are applied.
     """
 
-    X: object
+    starts: list
     W: np.ndarray
     saw_y: str | None
     broken_by: str | None
     fitted: tuple
+
+    @cached_property
+    def features(self):
+        """Features of all starts side by side; ValueError if some are texts."""
+        parts = [start.rows() for start in self.starts]
+        if len(parts) == 1:
+            return parts[0]
+        if any(sparse.issparse(part) for part in parts):
+            return sparse.hstack(parts, format="csr")
+        return np.column_stack(parts)
 
 
 def entered_features(stages, X, W, y) -> EnteredFeatures:
@@ -65,140 +79,72 @@ def entered_features(stages, X, W, y) -> EnteredFeatures:
     EnteredFeatures
     """
     walk = _Walk(y)
-    node = _Columns(_Entry(X), None)
+    node = _Start(X).node(np.arange(n_columns(X)))
     for step, rows, behind in stages:
         node = walk.behind(step, node, rows, behind)
     node.back(W.astype(float))
-    rows, back = _collected(node.starts())
-    return EnteredFeatures(rows, back, node.saw_y, node.broken_by, tuple(walk.fitted))
+    starts = [start for start in node.starts if start.used.any()]
+    back = np.concatenate([start.W[start.used] for start in starts])
+    known = node.saw_y, node.broken_by, tuple(walk.fitted)
+    return EnteredFeatures(starts, back, *known)
 
 
-# Nodes have three methods: ``back`` maps directions W of shape (P, K) behind a node to
-# the rows where its features start, ``starts`` lists the nodes of these rows, and
-# ``block`` returns their columns with the directions that were added up there.
-
-
-class _Entry:
-    """Rows in front of all steps, and the sum of the directions on their columns."""
+class _Start:
+    """Rows where features start, and the sum of the directions on their columns."""
 
     def __init__(self, X):
         self.X, self.W = X, None
         self.used = np.zeros(n_columns(X), dtype=bool)
 
-    def starts(self):
-        return [self]
+    def node(self, columns=None, **seen) -> _Node:
+        """These rows, or some of their columns, as a node."""
+        return _Node(partial(self.arrive, columns), (self,), columns=columns, **seen)
 
     def arrive(self, columns, W):
-        if columns is None:
-            self.W = W.copy() if self.W is None else self.W + W
-            self.used[:] = True
-            return
+        """Add directions on the given columns; None for all of them."""
+        columns = slice(None) if columns is None else columns
         if self.W is None:
             self.W = np.zeros((len(self.used), W.shape[1]))
         # Branches of a union may use the same column: s = Σ_k w_kᵀx adds directions.
         np.add.at(self.W, columns, W)
         self.used[columns] = True
 
-    def block(self):
-        """Numeric columns that were used, with their directions; None if none were."""
-        if not self.used.any():
-            return None
+    def rows(self):
+        """The columns that were used, as numbers."""
         if self.used.all():
-            return numeric(self.X), self.W
-        columns = np.flatnonzero(self.used)
-        return numeric(take_columns(self.X, columns.tolist())), self.W[columns]
+            return numeric(self.X)
+        return numeric(take_columns(self.X, np.flatnonzero(self.used).tolist()))
 
 
-@dataclass(frozen=True, eq=False)
-class _Columns:
-    """Columns of the entry; None for all of them."""
+class _Node(NamedTuple):
+    """Columns behind some steps.
 
-    entry: _Entry
-    columns: np.ndarray | None
-    saw_y, broken_by = None, None
+    ``back`` adds directions of shape (P, K) on these columns, taken back through the
+    affine steps, to those of ``starts``. ``columns`` are their numbers among the
+    columns in front of all steps, if no step changed them.
+    """
 
-    def subset(self, picked):
-        """Columns at the given places among these."""
-        picked = np.array(picked, dtype=int)
-        picked = picked if self.columns is None else self.columns[picked]
-        return _Columns(self.entry, picked)
-
-    def back(self, W):
-        self.entry.arrive(self.columns, W)
-
-    def starts(self):
-        return [self.entry]
+    back: Callable
+    starts: tuple
+    saw_y: str | None = None
+    broken_by: str | None = None
+    columns: np.ndarray | None = None
 
 
-class _Start(_Entry):
-    """Features that start behind a step that is not affine."""
+def _side_by_side(branches):
+    """Node of branches ``(node, width, weight)``, whose columns are multiplied."""
+    nodes, widths, weights = zip(*branches, strict=True)
 
-    def __init__(self, X, saw_y, broken_by):
-        super().__init__(X)
-        self.saw_y, self.broken_by = saw_y, broken_by
+    def back(W):
+        blocks = np.split(W, np.cumsum(widths)[:-1])
+        for node, weight, block in zip(nodes, weights, blocks, strict=True):
+            node.back(weight * block)
 
-    def back(self, W):
-        self.arrive(None, W)
-
-
-@dataclass(frozen=True, eq=False)
-class _Affine:
-    """An affine step behind a node; ``transpose`` maps W behind it to W in front."""
-
-    parent: object
-    transpose: object
-    saw_y: str | None
-
-    @property
-    def broken_by(self):
-        return self.parent.broken_by
-
-    def back(self, W):
-        self.parent.back(self.transpose(W))
-
-    def starts(self):
-        return self.parent.starts()
-
-
-@dataclass(frozen=True, eq=False)
-class _Union:
-    """Blocks of columns side by side, each with a width and a weight of its own."""
-
-    children: list
-    widths: list
-    weights: list
-
-    @property
-    def saw_y(self):
-        return next((c.saw_y for c in self.children if c.saw_y), None)
-
-    @property
-    def broken_by(self):
-        return next((c.broken_by for c in self.children if c.broken_by), None)
-
-    def back(self, W):
-        edges = np.cumsum(self.widths)[:-1]
-        blocks = np.split(W, edges)
-        for child, weight, block in zip(
-            self.children, self.weights, blocks, strict=True
-        ):
-            child.back(weight * block)
-
-    def starts(self):
-        # Branches of the same entry share its rows: each start is listed once.
-        unique = {id(s): s for child in self.children for s in child.starts()}
-        return list(unique.values())
-
-
-def _collected(starts):
-    """Columns of all starts side by side, and their directions."""
-    blocks = [block for start in starts if (block := start.block()) is not None]
-    rows, W = zip(*blocks, strict=True)
-    if len(rows) == 1:
-        return rows[0], W[0]
-    if any(sparse.issparse(part) for part in rows):
-        return sparse.hstack(rows, format="csr"), np.concatenate(W)
-    return np.column_stack(rows), np.concatenate(W)
+    # branches of the same rows share a start, which is listed once
+    starts = dict.fromkeys(start for node in nodes for start in node.starts)
+    saw_y = next((node.saw_y for node in nodes if node.saw_y), None)
+    broken_by = next((node.broken_by for node in nodes if node.broken_by), None)
+    return _Node(back, tuple(starts), saw_y, broken_by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,15 +169,17 @@ class _Walk:
         """Node behind a step whose input and output are known."""
         if isinstance(step, FeatureUnion):
             return self._union(step, node, rows)
-        if isinstance(step, ColumnTransformer) and isinstance(node, _Columns):
+        if isinstance(step, ColumnTransformer) and node.columns is not None:
             return self._column_union(step, node, rows)
         self.fitted.append((step, rows))
         transpose = transpose_of(step, rows, behind)
         name = type(step).__name__
         saw_y = node.saw_y or (name if sees_y(step, rows, self.y) else None)
         if transpose is not None:
-            return _Affine(node, transpose, saw_y)
-        return _Start(behind, saw_y, node.broken_by or (name if saw_y else None))
+            known = node.starts, saw_y, node.broken_by
+            return _Node(lambda W: node.back(transpose(W)), *known)
+        broken_by = node.broken_by or (name if saw_y else None)
+        return _Start(behind).node(saw_y=saw_y, broken_by=broken_by)
 
     def _union(self, union, node, rows):
         """The branches of a FeatureUnion, side by side."""
@@ -241,12 +189,12 @@ class _Walk:
             if step != "drop":
                 child, behind = self.through(step, node, rows)
                 branches.append((child, n_columns(behind), weights.get(name, 1.0)))
-        return _Union(*map(list, zip(*branches, strict=True)))
+        return _side_by_side(branches)
 
     def _column_union(self, transformer, node, rows):
         """The branches of a fitted ColumnTransformer, each on its own columns."""
         names = getattr(rows, "columns", None)
-        branches = []
+        branches = {}
         weights = transformer.transformer_weights or {}
         for name, step, columns in transformer.transformers_:
             where = transformer.output_indices_[name]
@@ -254,12 +202,12 @@ class _Walk:
                 continue
             picked = column_positions(columns, names, n_columns(rows))
             part = _branch_rows(rows, columns, picked)
-            child, _ = self.through(step, node.subset(picked), part)
+            child = node.starts[0].node(node.columns[picked])
+            child, _ = self.through(step, child, part)
             width, weight = where.stop - where.start, weights.get(name, 1.0)
-            branches.append((where.start, child, width, weight))
+            branches[where.start] = child, width, weight
         # sorted by output column, because the rows of W have this order
-        _, *columns = zip(*sorted(branches, key=lambda b: b[0]), strict=True)
-        return _Union(*map(list, columns))
+        return _side_by_side([branches[start] for start in sorted(branches)])
 
 
 def _branch_rows(rows, columns, picked):

@@ -8,9 +8,7 @@ knows scikit-learn's interface and no single linear model.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Mapping
-from contextlib import contextmanager
 
 import joblib
 import numpy as np
@@ -20,19 +18,19 @@ from sklearn.base import clone, is_classifier, is_clusterer
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d, indexable
-from sklearn.utils.validation import has_fit_parameter
 
 from .._validation import (
+    check_labels,
     check_non_negative,
     check_positive,
     check_score,
     check_weight,
-    is_continuous,
+    distinct_labels,
 )
 from ..estimators._gaussian_auc import GaussianAUCClassifier
 from ..estimators._lda import LinearDiscriminantROC
 from ..estimators._logistic import IRLSLogisticRegression
-from ..statistics._collections import kind_of_blocks, refuse_collection
+from ..statistics._collections import refuse_collection
 from ..statistics._numerics import RANGE
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import CACHE
@@ -110,15 +108,13 @@ def column_positions(columns, names, width) -> list[int]:
     names : sequence of str or None
     width : int
     """
-    if isinstance(columns, slice) and all(
-        not isinstance(end, str) for end in (columns.start, columns.stop)
-    ):
-        return list(range(width))[columns]
     labels = list(range(width)) if names is None else list(names)
     if isinstance(columns, slice):
-        start = labels.index(columns.start) if columns.start is not None else 0
-        stop = labels.index(columns.stop) + 1 if columns.stop is not None else width
-        return list(range(start, stop))
+        start, stop = columns.start, columns.stop
+        start = labels.index(start) if isinstance(start, str) else start
+        # a slice of names includes its end
+        stop = labels.index(stop) + 1 if isinstance(stop, str) else stop
+        return list(range(width))[start : stop : columns.step]
     wanted = np.atleast_1d(np.asarray(columns, dtype=object)).tolist()
     if wanted and all(isinstance(c, bool | np.bool_) for c in wanted):
         return np.flatnonzero(wanted).tolist()
@@ -151,11 +147,6 @@ def is_known(method) -> bool:
     """Whether a method of a class is scikit-learn's or skauc's own."""
     module = getattr(method, "__module__", None) or ""
     return module.split(".")[0] in _KNOWN
-
-
-def has_known_fit(model) -> bool:
-    """Whether a model minimised what its class documents: ``fit`` is not overridden."""
-    return is_known(getattr(type(model), "fit", None))
 
 
 def weight_for_fit(model, weight) -> dict:
@@ -193,9 +184,9 @@ def _weight_name(model):
 
 def _takes_weight(model):
     """Whether ``fit`` has the parameter sample_weight, or takes any keyword."""
-    parameters = inspect.signature(model.fit).parameters.values()
-    keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    return keywords or has_fit_parameter(model, "sample_weight")
+    parameters = inspect.signature(model.fit).parameters
+    keywords = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return keywords or "sample_weight" in parameters
 
 
 def counted_rows(X, y, sample_weight, pos_label):
@@ -217,13 +208,14 @@ def fitted_to_rows(estimator, X, y, weight, rows):
     return model.fit(take_rows(X, rows), y[rows], **weight_for_fit(model, weight))
 
 
-def scores_of_rows(model, X, y, positive, rows):
-    """Scores of rows given by number, larger for the positive class."""
-    score = decision_values(model, take_rows(X, rows))
+def scores_towards(model, X, y, positive) -> np.ndarray:
+    """Scores of the rows X, larger for the positive class of the labels y."""
+    score = decision_values(model, X)
     # scores are larger for the larger label, which may be the negative class
     lower = getattr(model, "classes_", np.unique(y))[0]
     score = -score if positive[y == lower].any() else score
-    return check_score(score, len(rows), name="decision_function")
+    name = f"scores of a refitted {type(model).__name__}"
+    return check_score(score, n_rows(X), name=name)
 
 
 def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
@@ -236,20 +228,12 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
         if row_blocks(X, y, sample_weight) is not None:
             how = {} if sample_weight is None else {"sample_weight": sample_weight}
             return clone(estimator).fit(X, y, **how)
-    for name, value in (("X", X), ("y", y)):
-        kind = kind_of_blocks(value)
-        if kind is not None:
-            names = " and ".join(one.__name__ for one in TAKE_BLOCKS)
-            raise ValueError(
-                f"{name} must be an array where {type(estimator).__name__} is fitted, "
-                f"got {kind}; rows in blocks can be fitted by {names}, and "
-                "auc_posterior takes them with any fitted linear model"
-            )
+    refuse_collection("X", X)
     indexable(X, y)
-    labels = column_or_1d(y)
+    labels = check_labels(y)
     # with more than two classes the estimator itself raises if it is binary
-    if pos_label is not None or not _is_multiclass(labels):
-        check_positive(labels, pos_label=pos_label)
+    if pos_label is not None or len(distinct_labels(labels)) <= 2:
+        check_positive(y, pos_label=pos_label)
     if sample_weight is not None:
         check_non_negative(sample_weight, len(labels))
     _check_range(X)
@@ -265,24 +249,6 @@ def _check_range(X):
             raise ValueError(
                 f"X must hold values up to {RANGE[1]:g}, got {X[odd][0]:g}"
             )
-
-
-def _is_multiclass(labels):
-    """Whether y holds more than two class labels of one kind."""
-    if is_continuous(labels):
-        return False
-    try:
-        return len(np.unique(labels)) > 2
-    except TypeError:  # labels of several kinds
-        return False
-
-
-@contextmanager
-def silenced():
-    """Suppress warnings: auxiliary fits repeat the warnings of the user's fit."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def cached_for(name, estimator, X, y, compute, *more):

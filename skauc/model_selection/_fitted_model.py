@@ -8,7 +8,7 @@ front of the linear model, and the objective that the model minimised there
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -31,6 +31,7 @@ from ._objective_of import objective_of
 from ._opened_model import NotLinearError, OpenedModel
 
 _LARGEST = 1e70  # size of the largest score: its square and sums do not overflow
+_STOPPED = 0.2  # gradient, in units of its random walk, beyond which a solver stopped
 _SAME = 1e-6  # share of the range of the scores that is rounding
 
 
@@ -60,13 +61,6 @@ class ScoredRows:
     as_given: tuple
     stages: list
     front: Any
-    _kept: dict = field(default_factory=dict, repr=False)
-
-    def once(self, name, compute):
-        """``compute()``, computed once for all pairs of classes."""
-        if name not in self._kept:
-            self._kept[name] = compute()
-        return self._kept[name]
 
     @property
     def dropped(self) -> bool:
@@ -135,11 +129,6 @@ class FittedModel:
         return type(model).__name__
 
     @property
-    def given(self) -> tuple:
-        """X, y and weight of all classes as given, without rows of weight 0."""
-        return self.scored.X, self.scored.y, self.scored.weight
-
-    @property
     def doubts(self) -> tuple[str, ...]:
         """Warnings about the steps in front of the linear model."""
         sampler = self.scored.opened.resampled_by
@@ -197,6 +186,11 @@ class FittedModel:
         """Gradient of :attr:`fit` on :attr:`front`, in units of its random walk."""
         return stationarity(self.fit, self.front)
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the solver stopped early, judged by its gradient on the rows."""
+        return min(self.front.shape) > 2 and self.gradient > _STOPPED
+
     def _rows(self, X):
         """Rows of this model from rows of all classes."""
         X = X if self.which is None else X[self.which]
@@ -213,24 +207,19 @@ class FittedModel:
             return self.front, self.w_front, used, None
         entered = self.scored.entered
         used = entered.saw_y or used
-        broken_by = entered.broken_by
-        if broken_by is None:
-            rows = self._entered_rows(entered)
-            if rows is not None:
-                return rows, entered.W @ self.mix, used, None
-            broken_by = entered.saw_y  # the steps are not affine on these rows
-        return self.front, self.w_front, used, broken_by
+        rows = None if entered.broken_by else self._entered_rows(entered)
+        if rows is not None:
+            return rows, entered.W @ self.mix, used, None
+        # also if the steps are not affine on these rows
+        return self.front, self.w_front, used, entered.broken_by or entered.saw_y
 
     def _entered_rows(self, entered):
         """Rows of the features that entered; None if their scores differ."""
-        if entered.X is self.scored.front:
-            rows = self.front
-        else:
-            try:
-                X = check_features(entered.X, len(self.scored.y))
-            except ValueError:  # texts in columns that no coefficient reaches
-                return None
-            rows = self._rows(X)
+        try:
+            X = check_features(entered.features, len(self.scored.y))
+        except ValueError:  # texts in columns that no coefficient reaches
+            return None
+        rows = self.front if X is self.scored.front else self._rows(X)
         with np.errstate(all="ignore"):
             # (A w)ᵀx and wᵀz may differ by a constant only
             rest = np.ptp(rows.X @ (entered.W @ self.mix) - self.score)
@@ -245,7 +234,13 @@ class FittedModel:
             return None, f"{self.name} was trained on more than two classes"
         if self.scored.opened.resampled_by is not None:
             return None, f"{self.scored.opened.resampled_by} resampled the rows"
-        return objective_of(self.linear, self.front, flipped=self.flipped)
+        fit, reason = objective_of(self.linear, self.front, flipped=self.flipped)
+        if fit is not None:
+            # the scores are known, except of a discriminant, which is solved again
+            size = np.abs(fit.coef).max()
+            if np.abs(fit.coef - size * self.w_front).max() <= 1e-12 * size:
+                fit.know(self.front.X, size * self.score + fit.intercept)
+        return fit, reason
 
 
 def fitted_models(
@@ -292,17 +287,13 @@ def fitted_models(
                 f"{pos_label!r} with {opened.n_classes} classes"
             )
         codes = check_codes(labels, opened.classes)
-        weight = None
-        if sample_weight is not None:
-            weight = check_weight(sample_weight, codes == codes.max())
+        weight = check_weight(sample_weight, codes == codes.max(initial=0))
         scored, kept = _scored_rows(estimator, opened, X, labels, weight)
-        codes = codes if kept is None else codes[kept]
-        return list(_pair_models(scored, codes))
+        return list(_pair_models(scored, codes[kept]))
     positive = check_positive(labels, pos_label=pos_label, classes=opened.classes)
     weight = check_weight(sample_weight, positive)
     scored, kept = _scored_rows(estimator, opened, X, labels, weight)
-    positive = positive if kept is None else positive[kept]
-    return [_binary_model(scored, positive, pos_label)]
+    return [_binary_model(scored, positive[kept], pos_label)]
 
 
 def _open_decision(estimator):
@@ -320,8 +311,8 @@ def _open_decision(estimator):
 
 
 def _scored_rows(estimator, opened, X, labels, weight):
-    """Scores of the rows of positive weight, and their numbers (None for all)."""
-    as_given, kept = (X, labels, weight), None
+    """Scores of the rows of positive weight, and the index of these rows."""
+    as_given, kept = (X, labels, weight), slice(None)
     if n_rows(X) != len(labels):
         raise ValueError(
             f"X must have the {len(labels)} rows of y_true, got {n_rows(X)} rows"
@@ -333,7 +324,7 @@ def _scored_rows(estimator, opened, X, labels, weight):
     stages = opened.stages(X)
     front = stages[-1][2] if stages else X
     if opened.linear is None:
-        front = np.asarray(decision_values(estimator, X), dtype=float).reshape(-1, 1)
+        front = np.reshape(decision_values(estimator, X), (-1, 1))
     else:
         opened.check_front(front)
         front = check_features(front, len(labels))
@@ -353,20 +344,15 @@ def _binary_model(scored, positive, pos_label):
     classes, shift = scored.opened.classes, 0.0
     if classes is None:  # a regressor on two labels is cut midway between them
         classes = np.unique(scored.y)
-        shift = _midpoint(classes)
+        if classes.dtype.kind not in "biuf":
+            raise ValueError(
+                "y_true must hold numbers for a regressor to be scored, got labels "
+                f"{classes.tolist()}"
+            )
+        shift = float(classes.astype(float).mean())
     flipped = bool(pos_label is not None and pos_label == classes[0])
     mix = np.array([-1.0 if flipped else 1.0])
     return _model(scored, mix, positive, shift=shift, flipped=flipped)
-
-
-def _midpoint(labels):
-    """Mean of two labels, which must be numbers."""
-    if labels.dtype.kind not in "biuf":
-        raise ValueError(
-            "y_true must hold numbers for a regressor to be scored, got labels "
-            f"{labels.tolist()}"
-        )
-    return float(labels.astype(float).mean())
 
 
 def _pair_models(scored, codes):

@@ -17,9 +17,8 @@ from sklearn.linear_model import (
     LogisticRegressionCV,
     RidgeClassifier,
     RidgeClassifierCV,
-    SGDClassifier,
 )
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from ..estimators._gaussian_auc import GaussianAUCClassifier
@@ -27,16 +26,10 @@ from ..estimators._logistic import IRLSLogisticRegression
 from ..leave_pair_out._newton import LOGISTIC, SQUARED, SQUARED_HINGE
 from ..leave_pair_out._objective import Fit, Objective, discriminant_ridge
 from ..statistics._rows import Rows
-from ._estimators import has_known_fit
+from ._estimators import is_known
 
 # class_weight="balanced" of these classes counts rows and ignores their weights
-_BALANCE_ROWS = RidgeClassifier, RidgeClassifierCV, SGDClassifier, SVC
-_SGD_LOSSES = {
-    "log_loss": LOGISTIC,
-    "squared_hinge": SQUARED_HINGE,
-    "squared_error": SQUARED,
-}
-UNKNOWN = "its objective is not known here"
+_BALANCE_ROWS = RidgeClassifier, RidgeClassifierCV
 
 
 def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
@@ -57,13 +50,14 @@ def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
     reason : str or None
         Why there is no fit, as half a sentence.
     """
-    if not has_known_fit(linear):
+    # a class with a fit of its own may minimise something else
+    if not is_known(type(linear).fit):
         return None, "its fit is not that of a class known here"
     for kind, describe in _REGISTRY.items():
         if isinstance(linear, kind):
             found = describe(linear, rows, flipped)
             return (None, found) if isinstance(found, str) else (found, None)
-    return None, UNKNOWN
+    return None, "its objective is not known here"
 
 
 def _logistic(linear, rows, flipped):
@@ -115,14 +109,6 @@ def _ridge(linear, rows, flipped):
     return _fit(linear, rows, flipped, SQUARED, alpha)
 
 
-def _sgd(linear, rows, flipped):
-    """``Σ c loss/n + α‖w‖²/2``, times n."""
-    if linear.loss not in _SGD_LOSSES or linear.penalty != "l2" or linear.alpha == 0:
-        return f"loss={linear.loss!r} with penalty={linear.penalty!r} is not smooth"
-    l2 = float(linear.alpha) * rows.shape[0]
-    return _fit(linear, rows, flipped, _SGD_LOSSES[linear.loss], l2)
-
-
 def _discriminant(linear, rows, flipped):
     """``Σ⁻¹d``, Σ the mean of the class covariances weighted by the priors."""
     if rows.weighted:
@@ -168,7 +154,6 @@ _REGISTRY: dict = {
     LinearSVC: _linear_svc,
     RidgeClassifier: _ridge,
     RidgeClassifierCV: _ridge,
-    SGDClassifier: _sgd,
     LinearDiscriminantAnalysis: _discriminant,
 }
 

@@ -32,15 +32,6 @@ _FLOAT32 = 1e-4  # relative error of decisions in float32, whose terms round by 
 class NotLinearError(TypeError):
     """Error for an estimator without a linear model inside."""
 
-    @classmethod
-    def of(cls, name) -> NotLinearError:
-        """Error for an estimator with this class name, with remedies."""
-        return cls(
-            f"{name} is not linear (it has no coef_): score held-out decision_function "
-            "values with skauc.cbauc_score, or refit it with "
-            "prior=AdaptivePrior(refits=5)"
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class OpenedModel:
@@ -71,8 +62,6 @@ class OpenedModel:
         when rows are scored, it does nothing.
     searched_by : str or None, default=None
         Class name of a search that used y to choose among many preprocessings.
-    eliminator : RFE or None, default=None
-        A step whose estimator was fitted without column names.
     """
 
     linear: Any
@@ -84,7 +73,6 @@ class OpenedModel:
     steps: tuple = ()
     resampled_by: str | None = None
     searched_by: str | None = None
-    eliminator: object = None
 
     @property
     def n_classes(self) -> int:
@@ -109,8 +97,7 @@ class OpenedModel:
         if isinstance(estimator, RFE):  # also RFECV: a selector with a model behind it
             check_is_fitted(estimator)
             inner = cls.of(estimator.estimator_)
-            steps = estimator, *inner.steps
-            return replace(inner, steps=steps, whole=estimator, eliminator=estimator)
+            return replace(inner, steps=(estimator, *inner.steps), whole=estimator)
         if isinstance(estimator, FrozenEstimator):
             return cls.of(estimator.estimator)
         if isinstance(estimator, FixedThresholdClassifier | TunedThresholdClassifierCV):
@@ -126,17 +113,13 @@ class OpenedModel:
         """``(step, its input, its output)`` of every step."""
         stages = []
         for step in self.steps:
-            behind = step.transform(X)
-            if step is self.eliminator and hasattr(behind, "columns"):
-                behind = np.asarray(behind)
-            stages.append((step, X, behind))
-            X = behind
+            stages.append((step, X, step.transform(X)))
+            X = stages[-1][2]
         return stages
 
     def check_front(self, front):
         """Raise if the column names are not those of the fit."""
-        nameless = type(front) is np.ndarray or sparse.issparse(front)
-        if not nameless or hasattr(self.linear, "feature_names_in_"):
+        if hasattr(self.linear, "feature_names_in_"):
             # scikit-learn compares the names of the columns
             how = {"reset": False, "skip_check_array": True, "ensure_2d": False}
             validate_data(self.linear, front, **how)
@@ -151,17 +134,18 @@ class OpenedModel:
         names = "decision_function", "predict_proba", "predict"
         name = next((name for name in names if hasattr(self.linear, name)), "")
         known = is_known(getattr(type(self.linear), name, None))
-        labels = name == "predict" and self.classes is not None  # labels do not rank
-        if self.n_classes == 2 and (known or labels or not name):
-            return
-        parts = hasattr(self.linear, "estimators_")
-        if self.n_classes > 2 and (self.one_vs_one or parts or name != names[0]):
+        # labels do not rank, and of several classes only decisions can be compared
+        comparable = names[:1] if self.n_classes > 2 else names[:2]
+        comparable = names if self.classes is None else comparable
+        if known or self.one_vs_one or name not in comparable:
             return
         rows = take_rows(front, np.arange(min(_ROWS_TRIED, n_rows(front))))
         ours = rows @ self.W.T - self.cut
         theirs = np.asarray(decision_values(self.linear, rows), dtype=float)
         if self.n_classes > 2:
-            same = theirs.shape == ours.shape and _is_near(ours, theirs)
+            least = _FLOAT32 * np.abs(ours).max(initial=1.0)
+            same = theirs.shape == ours.shape
+            same = same and np.allclose(ours, theirs, atol=least)
             rule = "decide by X @ coef_.T + intercept_"
         else:  # an increasing function of our scores ranks alike; rounding makes ties
             theirs = np.ravel(theirs)[np.argsort(ours[:, 0])]
@@ -172,11 +156,6 @@ class OpenedModel:
                 f"{type(self.linear).__name__} must {rule} to be scored, got another "
                 f"{name}"
             )
-
-
-def _is_near(ours, theirs):
-    """Whether decisions are equal up to single precision."""
-    return np.allclose(ours, theirs, atol=_FLOAT32 * np.abs(ours).max(initial=1.0))
 
 
 def is_stacked(estimator) -> bool:
@@ -236,28 +215,35 @@ def _open_linear(model):
             "held-out decision_function values with skauc.cbauc_score, or "
             "cross-validate a model with cv=5"
         )
-    if isinstance(model, OneVsRestClassifier | OneVsOneClassifier):
-        return _open_parts(model)
-    if not hasattr(model, "coef_"):
+    wrapper = isinstance(model, OneVsRestClassifier | OneVsOneClassifier)
+    if wrapper or not hasattr(model, "coef_"):
         check_is_fitted(model)
-        if hasattr(model, "cv_results_"):
-            raise TypeError(
-                f"{name} must be fitted with refit to be scored, got a search without "
-                "refit"
-            )
-        raise NotLinearError.of(name)
-    classes = getattr(model, "classes_", None)
-    W, intercept = _coefficients(model)
-    n_classes = 2 if classes is None else len(classes)
-    if n_classes > 2 and isinstance(model, SVC | NuSVC):
+    if hasattr(model, "cv_results_"):
+        raise TypeError(
+            f"{name} must be fitted with refit to be scored, got a search without refit"
+        )
+    # one binary model per class (one vs rest) or pair of classes (one vs one)
+    parts = model.estimators_ if wrapper else [model]
+    if any(not hasattr(part, "coef_") for part in parts):
+        raise NotLinearError(
+            f"{name} is not linear (it has no coef_): score held-out decision_function "
+            "values with skauc.cbauc_score, or refit it with "
+            "prior=AdaptivePrior(refits=5)"
+        )
+    W, intercept = map(np.concatenate, zip(*map(_coefficients, parts), strict=True))
+    linear = parts[0] if len(parts) == 1 else model
+    opened = OpenedModel(linear, model, W, -intercept, getattr(model, "classes_", None))
+    if opened.n_classes > 2 and isinstance(model, SVC | NuSVC):
         # libsvm's decision between classes i < j is positive for i
-        return OpenedModel(model, model, -W, intercept, classes, one_vs_one=True)
-    if len(W) != (1 if n_classes == 2 else n_classes):
+        return replace(opened, W=-W, cut=intercept, one_vs_one=True)
+    if opened.n_classes > 2 and isinstance(model, OneVsOneClassifier):
+        return replace(opened, one_vs_one=True)
+    if len(W) != (1 if opened.n_classes == 2 else opened.n_classes):
         raise ValueError(
             f"{name} must separate two classes, got coef_ of shape {W.shape} for "
-            f"{n_classes} classes"
+            f"{opened.n_classes} classes"
         )
-    return OpenedModel(model, model, W, -intercept, classes)
+    return opened
 
 
 def _coefficients(model):
@@ -269,20 +255,6 @@ def _coefficients(model):
     return coef, intercept + np.zeros(len(coef))
 
 
-def _open_parts(model):
-    """Open one binary linear model per class (one vs rest) or pair (one vs one)."""
-    check_is_fitted(model)
-    parts = model.estimators_
-    if any(not hasattr(part, "coef_") for part in parts):
-        raise NotLinearError.of(type(model).__name__)
-    W, intercept = map(
-        np.concatenate, zip(*(_coefficients(part) for part in parts), strict=True)
-    )
-    pairs = isinstance(model, OneVsOneClassifier) and len(parts) > 1
-    linear = parts[0] if len(parts) == 1 else model
-    return OpenedModel(linear, model, W, -intercept, model.classes_, one_vs_one=pairs)
-
-
 def _open_threshold(wrapper):
     """Open a threshold classifier: the model inside, with another cut."""
     inner = getattr(wrapper, "estimator_", None)
@@ -290,11 +262,6 @@ def _open_threshold(wrapper):
         check_is_fitted(wrapper.estimator)
         inner = wrapper.estimator
     opened = OpenedModel.of(inner)
-    if opened.n_classes > 2:
-        raise ValueError(
-            f"{type(wrapper).__name__} must separate two classes, got "
-            f"{opened.n_classes} classes"
-        )
     # Xw + b > 0 is Xw > −b; the wrapper's cut is in units of the decision Xw + b.
     natural = -float(np.ravel(getattr(opened.linear, "intercept_", 0.0))[0])
     return replace(opened, cut=np.array([natural + _moved_cut(wrapper, opened)]))
@@ -307,10 +274,8 @@ def _moved_cut(wrapper, opened):
     if isinstance(threshold, str):  # "auto"
         return 0.0
     method, linear = wrapper.response_method, opened.linear
-    if method == "auto":
-        has_proba = hasattr(linear, "predict_proba")
-        method = "predict_proba" if has_proba else "decision_function"
-    if method == "predict_proba":
+    has_proba = hasattr(linear, "predict_proba")
+    if method == "predict_proba" or (method == "auto" and has_proba):
         # p > t ⟺ decision > logit(t) for logistic probabilities only: checked along w
         w = opened.W[0]
         rows = np.outer(np.linspace(-2, 2, 5), w) / ((w @ w) or 1.0)

@@ -20,6 +20,7 @@ from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project, ranks_nothing, warn_undefined
 from ..leave_pair_out._left_out import Source, second_source
 from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._levels import balanced_variance, empirical_auc
 from ..statistics._rows import Rows
 from . import _doubts as doubts
@@ -27,12 +28,11 @@ from ._affine_steps import has_frozen
 from ._fitted_model import FittedModel, fitted_models
 from ._opened_model import is_stacked
 from ._refits import refits_source
-from ._training_rows import Judgement, judge_rows
+from ._training_rows import ASSUMED, Judgement, judge_rows
 
 # (rows, refits) of a report: AUCs of single samples vary more for fewer rows
 _REFITS = ((200, 20), (500, 10), (np.inf, 5))
 _SCORER_REFITS = 5  # refits of a scorer where no closed form holds
-_STOPPED = 0.2  # gradient, in units of its random walk, beyond which a solver stopped
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,34 +109,36 @@ class Evaluation:
         """The AUC of rows left out, and doubts about it."""
         model, prior = self.model, self.prior
         broken = model.broken_by
-        if prior.refits and model.pair is not None:
-            return None, [doubts.pairs_without_refits()]
+        if model.pair is not None:
+            return None, [doubts.PAIRS_WITHOUT_REFITS] if prior.refits else []
         if prior.refits:
             return self._refitted(prior.refits, whole=True)
-        if not prior.leave_pair_out or model.pair is not None:
+        if not prior.leave_pair_out:
             return None, []
         # a closed form needs a known objective on features that did not use y
-        if model.saw_y is None and broken is None and self._has_closed_form:
+        no_step = model.saw_y is None and broken is None
+        if (self.report or self.pairs) and no_step and self.fit is not None:
             source = self._left_out()
-            if source is not None and not self._stopped_early():
+            if source is not None and self._stopped_early():
+                return self._of_another_fit(source)
+            if source is not None:
                 return source, []
-            if source is not None:  # its optimum may rank the rows otherwise
-                if self._may_refit:
-                    source, _ = self._refitted(self._n_refits, whole=False)
-                return source, [doubts.stopped_early(model.name, self._may_refit)]
         # scorers refit only where the model of the data set does not apply
         if self._may_refit or (prior.refits is None and broken is not None):
             n_refits = self._n_refits if self.report else _SCORER_REFITS
             whole = model.saw_y is not None or model.linear is None
             return self._refitted(n_refits, whole=whole)
         if model.saw_y is not None and prior.refits is not None:
-            return None, [doubts.supervised_step(model.saw_y)]
+            return None, [doubts.SUPERVISED_STEP.format(name=model.saw_y)]
         return None, []
 
-    @property
-    def _has_closed_form(self):
-        """Whether rows are left out in closed form; not to rank candidates."""
-        return (self.report or self.pairs) and self.fit is not None
+    def _of_another_fit(self, source):
+        """AUC of refits, or of the optimum, which may rank the rows otherwise."""
+        origin = "refits" if self._may_refit else "rows left out of the optimum"
+        reason = doubts.STOPPED_EARLY.format(name=self.model.name, source=origin)
+        if self._may_refit:
+            source, _ = self._refitted(self._n_refits, whole=False)
+        return source, [reason]
 
     @property
     def _may_refit(self):
@@ -161,12 +163,12 @@ class Evaluation:
     def _refitted(self, n_refits, whole):
         """AUC of rows left out of refits, and doubts about it."""
         if whole and has_frozen(self.model.estimator):
-            return None, [doubts.frozen_in_refits()]
+            return None, [doubts.FROZEN_IN_REFITS]
         source = refits_source(
             self.model, int(n_refits), verbose=self.prior.verbose, whole=whole
         )
         if source is None:
-            return None, [doubts.refits_failed(self.model.name)]
+            return None, [doubts.REFITS_FAILED.format(name=self.model.name)]
         return source, []
 
     @property
@@ -175,8 +177,7 @@ class Evaluation:
         return next(count for limit, count in _REFITS if n < limit)
 
     def _stopped_early(self):
-        """Whether the solver stopped early, judged by its gradient on the rows."""
-        return min(self.model.front.shape) > 2 and self.model.gradient > _STOPPED
+        return self.model.stopped
 
     @cached_property
     def posterior(self) -> AUCPosterior:
@@ -220,22 +221,22 @@ class Evaluation:
             return out
         if self.held_out:
             if self.report and self.rows.how == "detected":
-                out.append(doubts.judged_held_out())
+                out.append(doubts.JUDGED_HELD_OUT)
             return out
         out += [*model.doubts, *self._doubts_of_copies()]
         if self.rows.how == "assumed":
-            out.append(doubts.rows_assumed(model.name))
+            out.append(doubts.ROWS_ASSUMED.format(name=model.name))
         source, reasons = self._source_and_reasons
         out += reasons
-        broken = model.broken_by
-        if broken is not None and source is not None:
-            out.append(doubts.no_closed_form(broken))
-        elif broken is not None:
-            out.append(doubts.closed_form_anyway(broken))
+        if model.broken_by is not None:
+            text = (
+                doubts.CLOSED_FORM_ANYWAY if source is None else doubts.NO_CLOSED_FORM
+            )
+            out.append(text.format(name=model.broken_by))
         n, P = model.rows.n, model.rows.shape[1]
         left_out = self.report and self.prior.leave_pair_out
         if source is None and P >= n and left_out and not reasons:
-            out.append(doubts.no_rows_left_out(P, n))
+            out.append(doubts.NO_ROWS_LEFT_OUT.format(n_features=P, n=n))
         return out
 
     def _doubts_of_weights(self):
@@ -271,7 +272,8 @@ class Evaluation:
     def _warn_without_closed_form(self):
         name = self.model.broken_by
         if name is not None and not self.held_out:
-            doubts.warn([doubts.closed_form_anyway(name)], self.model.front)
+            reason = doubts.CLOSED_FORM_ANYWAY.format(name=name)
+            doubts.warn([reason], self.model.front)
 
 
 def evaluations(
@@ -316,15 +318,20 @@ def evaluations(
         pos_label=pos_label,
         any_classifier=any_classifier,
     )
-    out = []
     for model in models:
         check_counts(model.weight, model.positive)
-        if rows == "auto" and not adaptive:
-            judgement = Judgement("training", "assumed")
-        else:
-            judgement = judge_rows(model, rows)
-        out.append(Evaluation(model, prior, covariance, judgement, report, pairs))
-    return out
+    known = rows == "auto" and not adaptive
+    judgement = ASSUMED if known else judge_rows(models[0], rows)
+    how = prior, covariance, judgement, report, pairs
+    return [Evaluation(model, *how) for model in models]
+
+
+def posterior_of(found):
+    """Posterior of two classes, or of the mean AUC over pairs of classes."""
+    posteriors = {one.model.pair: one.posterior for one in found}
+    if None in posteriors:
+        return posteriors[None]
+    return PairwiseAUCPosterior(posteriors)
 
 
 def posterior_of_source(source, size, *, keep=False) -> AUCPosterior:

@@ -6,6 +6,7 @@ They give the AUC of rows left out where no closed form exists, and ``bootstrap_
 from __future__ import annotations
 
 from dataclasses import dataclass
+from warnings import catch_warnings
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,19 +15,19 @@ from sklearn.utils import check_random_state
 from .._validation import check_groups, check_level, check_option
 from ..leave_pair_out._bootstrap import (
     INSIDE,
+    aucs,
     balanced_samples,
     bootstrap_counts,
     model_variance,
     plus_632,
     weighted_auc,
-    wins,
 )
 from ..leave_pair_out._left_out import Source
 from ..statistics._checks import as_verbosity, check_integer
 from ..statistics._rows import Rows
 from ._affine_steps import has_frozen
-from ._doubts import frozen_in_refits, warn
-from ._estimators import counted_rows, decision_values, fitted_to_rows, silenced
+from ._doubts import FROZEN_IN_REFITS, warn
+from ._estimators import counted_rows, fitted_to_rows, scores_towards
 from ._fitted_model import FittedModel
 
 METHODS = (".632+", ".632", "oob", "optimism")
@@ -60,50 +61,41 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
     positive, front = model.positive, model.front
     if model.pair is not None or min(positive.sum(), (~positive).sum()) < 2:
         return None
-    X, y, weight = model.given
-    estimator = model.estimator
+    scored, estimator, X = model.scored, model.estimator, model.scored.X
     if not whole and model.linear is not None:
         estimator, X = model.linear, front.X
+    rows = X, scored.y, positive, scored.weight
     drawn = balanced_samples(Rows.of(front.X, positive), int(K))
     try:
-        with silenced():  # the user's fit has already issued these warnings
-            scores = _refitted(estimator, X, y, weight, drawn, None, verbose)
+        # the user's fit has already issued these warnings
+        with catch_warnings(action="ignore"):
+            scores = _refitted(estimator, rows, drawn, None, verbose)
     except Exception:  # an estimator may raise anything for repeated rows
         return None
-    scores = -scores if model.flipped else scores
     outside = weighted_auc(scores, positive, (drawn == 0) * front.weight)
     if not np.isfinite(outside):
         return None
     auc = plus_632(weighted_auc(model.score, positive, front.weight), outside)
     # a solver may be far from an optimum, at another model in every fit
-    of_solver = np.var(_aucs(scores, positive, front.weight), ddof=1)
-    return Source(
-        auc, float(_VARIANCE * model_variance(auc, front) + of_solver), "refits"
-    )
+    of_solver = np.var(aucs(scores, positive, front.weight)[0], ddof=1)
+    variance = _VARIANCE * model_variance(auc, front) + of_solver
+    return Source(auc, float(variance), "refits")
 
 
-def _refitted(estimator, X, y, weight, counts, n_jobs, verbose):
+def _refitted(estimator, rows, counts, n_jobs, verbose):
     """Scores (K, n) of all rows by clones fitted to K samples."""
     scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_refit_scores)(estimator, X, y, weight, count) for count in counts
+        delayed(_refit_scores)(estimator, *rows, count) for count in counts
     )
     return np.array(scores)
 
 
-def _refit_scores(estimator, X, y, weight, count) -> np.ndarray:
-    """Scores of all rows, larger for the larger label, by a clone fitted to a sample.
-
-    ``count`` is the number of times that the sample drew each row.
-    """
+def _refit_scores(estimator, X, y, positive, weight, count) -> np.ndarray:
+    """Scores of all rows by a clone fitted to ``count`` copies of each."""
     # rows are repeated, because not every estimator takes weights
     drawn = np.repeat(np.arange(len(y)), count)
     model = fitted_to_rows(estimator, X, y, weight, drawn)
-    score = np.ravel(decision_values(model, X)).astype(float)
-    if not np.isfinite(score).all():
-        name = type(estimator).__name__
-        bad = score[~np.isfinite(score)][0]
-        raise ValueError(f"scores of a refitted {name} must be finite, got {bad}")
-    return score
+    return scores_towards(model, X, y, positive)
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,10 +268,9 @@ def bootstrap_auc(
     kept, X, labels, positive, weight = counted_rows(X, y, sample_weight, pos_label)
     groups = check_groups(groups, len(y))
     groups = None if groups is None else groups[kept]
-    flipped = pos_label is not None and pos_label == np.unique(labels)[0]
     _check_sizes(positive, groups)
     if has_frozen(estimator):
-        warn([frozen_in_refits()])
+        warn([FROZEN_IN_REFITS])
     # the samples depend on the seed and the labels only: all models share them
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     if groups is None:
@@ -288,8 +279,8 @@ def bootstrap_auc(
         counts = _group_counts(groups, positive, n_boot, rng)
     # the first sample holds each row once: the fit to all rows
     samples = np.vstack([np.ones((1, len(labels)), dtype=int), counts])
-    scores = _refitted(estimator, X, labels, weight, samples, n_jobs, verbose)
-    scores = -scores if flipped else scores
+    rows = X, labels, positive, weight
+    scores = _refitted(estimator, rows, samples, n_jobs, verbose)
     weight = np.ones(len(labels)) if weight is None else weight
     return _estimate(method, scores[0], scores[1:], counts, positive, weight)
 
@@ -316,22 +307,16 @@ def _group_counts(groups, positive, n_boot, rng):
     return bootstrap_counts(holds[0] + 2 * holds[1], n_boot, rng)[:, groups]
 
 
-def _aucs(scores, positive, weights):
-    """AUC of every refit; NaN where its weights leave out no pair."""
-    won, pairs = wins(scores, positive, weights)
-    return np.divide(won, pairs, out=np.full(len(won), np.nan), where=pairs > 0)
-
-
 def _estimate(method, full, scores, counts, positive, weight):
     """Estimate from scores (n,) of the model and (n_boot, n) of its refits."""
     apparent = weighted_auc(full, positive, weight)
     out = (counts == 0) * weight
-    replicates = _aucs(scores, positive, out)
+    replicates, _ = aucs(scores, positive, out)
     outside = weighted_auc(scores, positive, out)
     if method == "optimism":
         # Harrell: A − mean_k(A_k of sample k − A_k of all rows)
-        own = _aucs(scores, positive, counts * weight)
-        auc = apparent - float(np.mean(own - _aucs(scores, positive, weight)))
+        own, _ = aucs(scores, positive, counts * weight)
+        auc = apparent - float(np.mean(own - aucs(scores, positive, weight)[0]))
     elif method == "oob":
         auc = outside
     elif method == ".632":

@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from .._validation import check_option
 from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
+from ..leave_pair_out._objective import at_optimum
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
@@ -20,7 +21,7 @@ from ._estimators import (
     counted_rows,
     decision_values,
     fitted_to_rows,
-    scores_of_rows,
+    scores_towards,
     take_rows,
 )
 from ._fitted_model import fitted_models
@@ -53,7 +54,8 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
         hinge), ``LinearDiscriminantAnalysis`` (no or fixed shrinkage), their ``…CV``
         forms and skauc's own estimators.
     ValueError
-        When called: if the rows are not the ones that trained the model.
+        When called: if the rows are not the ones that trained the model, or its solver
+        stopped early.
 
     Warns
     -----
@@ -102,9 +104,9 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             f"{model.name} has no leave-pair-out AUC in closed form "
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
-    found = None
-    if judge_rows(model).kind == "training":
-        found = leave_pair_out(model.fit, model.front)
+    trained = judge_rows(model).kind == "training" and not model.stopped
+    fit = at_optimum(model.fit, model.front, model.gradient) if trained else None
+    found = None if fit is None else leave_pair_out(fit, model.front)
     if found is None:
         raise ValueError(
             "X must be the rows (and sample_weight the weights) that trained the "
@@ -203,7 +205,7 @@ def _fold_auc(estimator, X, y, positive, weight, train, test):
     if positive[test].all() or not positive[test].any():
         raise ValueError("cv must leave both classes in every test fold, got one class")
     model = fitted_to_rows(estimator, X, y, weight, train)
-    score = scores_of_rows(model, X, y, positive, test)
+    score = scores_towards(model, take_rows(X, test), y, positive)
     pos = positive[test]
     w = np.ones(len(test)) if weight is None else weight[test]
     auc = empirical_auc(score[~pos], score[pos], w[~pos], w[pos])

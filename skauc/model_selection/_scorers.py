@@ -13,10 +13,10 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from .._validation import check_option
 from ..intervals._projection import check_covariance, check_prior
-from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._warn_caller import warn_caller
 from ._blocks import evaluations_of
 from ._candidates import CONTRASTS, candidate, contrast_names
+from ._posterior import posterior_of
 from ._training_rows import ROWS
 
 _MULTI_CLASS = ("ovo", "raise")
@@ -382,9 +382,7 @@ def _evaluated(estimator, X, y, multi_class=None, *, prior, **question):
 def _numbers(found, probit):
     """Numbers of a candidate that a multimetric search stores."""
     candidates = [candidate(one) for one in found]
-    posterior = found[0].posterior
-    if len(found) > 1:
-        posterior = PairwiseAUCPosterior({o.model.pair: o.posterior for o in found})
+    posterior = posterior_of(found)
     low, high = posterior.interval(0.95)
     numbers = {"auc": posterior.mean(), "std": posterior.std()}
     numbers |= {"low": low, "high": high, "choice": _mean_probit(probit)}

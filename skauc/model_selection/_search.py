@@ -303,15 +303,14 @@ def search_posterior(
     prior = _prior_of_scorer(search) if prior is None else prior
     prior, n_draws = check_prior(prior), check_integer("n_draws", n_draws, 1)
     rng = generator(random_state)
-    searched = candidates_of(search, X, y, prior, n_jobs, fit_params)
-    rho = alike(searched.candidates)
-    joint = joint_aucs(searched.candidates, rho)
+    candidates, k, table = candidates_of(search, X, y, prior, n_jobs, fit_params)
+    rho = alike(candidates)
+    joint = joint_aucs(candidates, rho)
     p_best, loss = joint.best(n_draws, rng)
-    choice = np.array([c.choice for c in searched.candidates])
-    # in a list of models nothing was selected: take the best choice
-    k = int(np.argmax(choice)) if searched.selected is None else searched.selected
-    bias = selection_bias(searched.candidates, k, rho, n_draws, rng)
-    own = searched.candidates[k].posterior
+    if k is None:  # in a list of models nothing was selected: take the best choice
+        k = int(np.argmax([c.choice for c in candidates]))
+    bias = selection_bias(candidates, k, rho, n_draws, rng)
+    own = candidates[k].posterior
     reasons = doubts.of_search(search)
     doubts.warn(reasons)
     own = replace(own, warnings=(*own.warnings, *reasons))
@@ -319,14 +318,12 @@ def search_posterior(
     return SearchPosterior(
         p_best=p_best,
         expected_loss=loss,
-        auc=AUCPosteriors(tuple(c.posterior for c in searched.candidates)),
+        auc=AUCPosteriors(tuple(c.posterior for c in candidates)),
         selected=selected,
         selected_index=k,
         bias_of_best_score=own.mean() - selected.mean(),
-        params=searched.params,
-        row=searched.row,
-        score=searched.score,
         joint=joint,
+        **table,
     )
 
 
@@ -348,6 +345,6 @@ def _lowered(posterior, bias):
     # Z − bias, its variance + bias²; Φ⁻¹ E Φ(Z) = mean/√(1 + variance)
     variance += bias**2
     mean_probit = (mean - bias) / np.sqrt(1 + variance)
-    lowered = AUCPosterior.normal(mean_probit, variance)
     kept = ("leave_pair_out", "second_source", "rows", "warnings")
-    return replace(lowered, **{name: getattr(posterior, name) for name in kept})
+    known = {name: getattr(posterior, name) for name in kept}
+    return AUCPosterior.normal(mean_probit, variance, **known)

@@ -94,13 +94,14 @@ class OneSDRule:
         """
         order = parameter_values("parameter", self.parameter, cv_results["params"])
         order = order if self.simplest == "smallest" else -order
-        score, deviation = _scores(cv_results)
+        score, points = _scores(cv_results)
         known = np.isfinite(score)
         if not known.any():
             raise ValueError("cv_results must hold a finite score, got none")
         best = int(np.nanargmax(score))
         with np.errstate(invalid="ignore"):
-            allowed = self.within * deviation(best) + _ROUNDING
+            deviation = np.linalg.norm(points - points[best], axis=1)
+            allowed = self.within * deviation + _ROUNDING
             near = known & (score[best] - score <= allowed)
         near[best] = True
         return simplest_of(near, order, score)
@@ -211,49 +212,39 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
 
 
 def _scores(results):
-    """Score of each candidate, and a function: deviations of differences to one."""
+    """Score of each candidate, and points whose distances are deviations.
+
+    Distances between the points, the rows of an array, are the standard deviations of
+    the differences between the candidates.
+    """
     names = [f"mean_test_{name}" for name in contrast_names()]
     if all(name in results for name in names):
-        place = np.column_stack([results[name] for name in names]).astype(float)
-
-        def apart(best):
-            return np.linalg.norm(place - place[best], axis=1)
-
+        points = np.column_stack([results[name] for name in names]).astype(float)
         # the joint mean of a candidate is its choice less its first coordinate
         choice = np.asarray(results["mean_test_choice"], dtype=float)
-        return choice - place[:, 0], apart
+        return choice - points[:, 0], points
     folds = [f"split{k}_test_score" for k in range(len(results))]
     split = [results[name] for name in folds if name in results]
     if len(split) < 2:
         return _one_score(results)
     split = np.column_stack(split).astype(float)
-    K = split.shape[1]
-
-    def of_folds(best):
-        # Var d̄ = (1/K + n_test/n_train) S², n_test/n_train = 1/(K − 1) for K folds
-        spread = np.var(split - split[best], axis=1, ddof=1)
-        return np.sqrt((1 / K + 1 / (K - 1)) * spread)
-
-    return split.mean(axis=1), of_folds
+    score, K = split.mean(axis=1), split.shape[1]
+    # Var d̄ = (1/K + n_test/n_train) Σ (d − d̄)²/(K − 1), n_test/n_train = 1/(K − 1)
+    factor = (1 / K + 1 / (K - 1)) / (K - 1)
+    return score, np.sqrt(factor) * (split - score[:, None])
 
 
 def _one_score(results):
-    """A single score without folds, with deviations of 0 because they are unknown."""
+    """A single score without folds, with distances of 0 because they are unknown."""
     names = [name for name in results if name.startswith("mean_test_")]
     if len(names) != 1:
         raise ValueError(
             "cv_results must hold one score, or the scores of make_cbauc_scorer(output="
             f'"dict"), got {names}'
         )
-    doubts.warn(
-        [
-            "one score per candidate does not show how sure the differences between "
-            "candidates are, so that the best score is selected. Use "
-            'scoring=make_cbauc_scorer(output="dict")'
-        ]
-    )
+    doubts.warn([doubts.ONE_SCORE])
     score = np.asarray(results[names[0]], dtype=float)
-    return score, lambda best: np.zeros(len(score))
+    return score, np.zeros((len(score), 1))
 
 
 def best_score_bias(search) -> float:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from warnings import catch_warnings
 
 import numpy as np
 from scipy.sparse import issparse
@@ -26,7 +27,6 @@ from ._estimators import (
     decision_values,
     fitted_to_rows,
     numeric,
-    silenced,
 )
 from ._fitted_model import FittedModel
 from ._opened_model import NotLinearError, OpenedModel
@@ -35,7 +35,6 @@ ROWS = ("auto", "training", "held-out")
 _AT_REST = 0.01  # gradient, in units of its random walk, at which solvers stop
 _NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features
 _SAME_MEAN = 0.01  # standard errors between equal means; other samples differ by √2
-_COLUMNS = 200  # means of so many columns tell two samples apart
 _PARALLEL = 1e-6  # distance of the scores of a discriminant that is solved again
 _EQUAL = 1e-10  # distance of two score vectors that differ by rounding
 # D below the first share of D_b: training rows; above the second: held-out rows. With
@@ -75,8 +74,7 @@ def judge_rows(model: FittedModel, rows="auto") -> Judgement:
     Parameters
     ----------
     model : FittedModel
-        For more than two classes, any of the pairs: the rows of all classes are judged
-        once.
+        For more than two classes, any of the pairs: the rows of all classes are judged.
     rows : {"auto", "training", "held-out"}, default="auto"
         The user's answer; "auto" decides by the rows.
 
@@ -87,11 +85,7 @@ def judge_rows(model: FittedModel, rows="auto") -> Judgement:
     """
     if rows != "auto":
         return Judgement(rows, "given")
-    return model.scored.once("judgement", lambda: _judge(model))
-
-
-def _judge(model):
-    """Judge by gradient and scaler, then by clones."""
+    # by gradient and scaler, then by clones
     scored = model.scored
     opened = scored.opened
     repeatable = (
@@ -139,17 +133,11 @@ def _same_means(scored):
     for step, rows in scored.entered.fitted:
         X = numeric(rows)
         if type(step) in _KEEP_MEANS and step.mean_ is not None and not issparse(X):
-            every = X.shape[1] // _COLUMNS + 1
-            if not np.ptp(
-                X[:, ::every], axis=0
-            ).any():  # constant columns prove nothing
-                every = 1
-            X, kept = X[:, ::every], step.mean_[::every]
             # a scaler may have been fitted with or without the weights
             means = [np.nanmean(X, axis=0)]
             if scored.weight is not None:
                 means.append(np.average(X, axis=0, weights=scored.weight))
-            return any(_is_same(kept, mean, X) for mean in means)
+            return any(_is_same(step.mean_, mean, X) for mean in means)
     return None
 
 
@@ -184,7 +172,7 @@ class _Training:
         question = self.estimator, self.X, self.y
 
         def compute():
-            with silenced():
+            with catch_warnings(action="ignore"):
                 model = fitted_to_rows(*question, self.weight, drawn)
                 return _scores(model, self.rows)
 
@@ -214,7 +202,7 @@ def _by_clones(scored, repeatable):
     for training in _trainings(scored, repeatable):
         try:
             score = scored.scores - scored.opened.cut
-            judgement = _compare(training, score, distance if repeatable else _unsigned)
+            judgement = _compare(training, score)
         except Exception:  # a clone cannot be fitted to these rows
             return ASSUMED
         if judgement is DETECTED:
@@ -236,38 +224,38 @@ def _trainings(scored, repeatable):
             yield _Training(scored.opened.whole, all_rows, labels, w, X)
 
 
-def _compare(training, score, distance):
+def _compare(training, score):
     """Judge by the distance from a clone, in units of that between two clones."""
-    first = training.scores("clone")
+    first, measure = training.scores("clone"), distance
     D = distance(score, first)
     if D <= _EQUAL and _gap(score, first) <= _EQUAL:
         return DETECTED
     other = training.scores("resample", training.resample())
     unit = distance(other, first)
     if unit <= _EQUAL:  # with one feature all scores are parallel: compare lengths
-        distance = _gap
-        D, unit = distance(score, first), distance(other, first)
+        measure = _gap
+        D, unit = measure(score, first), measure(other, first)
     if not (np.isfinite(D) and np.isfinite(unit)):
         return ASSUMED
     # D/D_b of other rows is about F(d, d) in d directions: small by chance if d is
     d = min(training.rows.shape) if hasattr(training.rows, "shape") else np.inf
     if D <= min(_NEAR, f.ppf(_BY_CHANCE, d, d) if d < _DIRECTIONS else 1.0) * unit:
         return DETECTED
-    D, chance = _with_chance(training, score, first, distance)
+    D, chance = _with_chance(training, score, first, measure)
     if D <= min(_ALIKE * chance, _SMALL * unit):
         return DETECTED
     return HELD_OUT if D > _FAR * unit + _UNLIKE * chance else ASSUMED
 
 
-def _with_chance(training, score, first, distance):
+def _with_chance(training, score, first, measure):
     """Mean distance of the model from clones, and between clones of the same rows."""
     if not _draws(training.estimator):
-        return distance(score, first), 0.0
+        return measure(score, first), 0.0
     clones = [first, training.scores("again")]
-    if distance(*clones) > _EQUAL:
+    if measure(*clones) > _EQUAL:
         clones.append(training.scores("once more"))
-    pairs = [distance(a, b) for a, b in combinations(clones, 2)]
-    return np.mean([distance(score, clone) for clone in clones]), np.mean(pairs)
+    pairs = [measure(a, b) for a, b in combinations(clones, 2)]
+    return np.mean([measure(score, clone) for clone in clones]), np.mean(pairs)
 
 
 def _draws(estimator):
@@ -283,12 +271,6 @@ def distance(a, b):
     a, b = a - a.mean(axis=0), b - b.mean(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return float(1 - np.vdot(a, b) / np.sqrt(np.vdot(a, a) * np.vdot(b, b)))
-
-
-def _unsigned(a, b):
-    """``1 − |correlation|``: out-of-fold encodings of noise may point either way."""
-    D = distance(a, b)
-    return min(D, 2 - D)
 
 
 def _gap(a, b):

@@ -15,94 +15,11 @@ from scipy import sparse
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from skauc.leave_pair_out._bootstrap import (
-    balanced_counts,
-    balanced_samples,
-    bootstrap_counts,
-    plus_632,
-    weighted_auc,
-)
 from skauc.leave_pair_out._left_out import second_source
 from skauc.leave_pair_out._objective import Fit, Objective, discriminant_ridge
 from skauc.statistics._rows import Rows
 
 SHAPES = [(80, 6), (60, 90), (510, 10), (505, 520)]
-
-
-def auc_of(score, positive, weight):
-    """Share of the weighted pairs, counted one by one."""
-    won = pairs = 0.0
-    for i in np.flatnonzero(positive):
-        for j in np.flatnonzero(~positive):
-            pairs += weight[i] * weight[j]
-            won += weight[i] * weight[j] * np.heaviside(score[i] - score[j], 0.5)
-    return won, pairs
-
-
-def test_weighted_auc_with_ties():
-    rng = np.random.default_rng(0)
-    scores = rng.integers(0, 5, (3, 30)).astype(float)
-    positive, weight = rng.random(30) < 0.4, rng.integers(0, 3, (3, 30)).astype(float)
-    counted = [auc_of(s, positive, w) for s, w in zip(scores, weight, strict=True)]
-    expected = sum(won for won, _ in counted) / sum(pairs for _, pairs in counted)
-    assert weighted_auc(scores, positive, weight) == pytest.approx(expected, rel=1e-14)
-
-
-def test_auc_of_constant_scores_and_of_one_class():
-    positive = np.arange(6) < 2
-    assert weighted_auc(np.full(6, 3.0), positive, np.ones(6)) == 0.5
-    assert np.isnan(weighted_auc(np.arange(6.0), positive, 1.0 * positive))
-
-
-@pytest.mark.parametrize(
-    ("inside", "outside", "expected"),
-    [
-        (0.9, 0.9, 0.9),
-        (0.8, 0.85, 0.368 * 0.8 + 0.632 * 0.85),  # R = 0
-        (1.0, 0.5, 0.5),  # R = 1: nothing was learnt
-        (1.0, 0.3, 0.3),  # and below ½ it stays
-        (0.9, 0.7, 0.9 - 0.2 * 0.632 / (1 - 0.368 / 2)),
-        (0.1, 0.3, 0.1 + 0.2 * 0.632 / (1 - 0.368 / 2)),  # mirrored
-        (0.5, 0.5, 0.5),
-    ],
-)
-def test_plus_632(inside, outside, expected):
-    assert plus_632(inside, outside) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("sizes", [(40, 60), (7, 23)])
-def test_balanced_samples(sizes):
-    for K in [2, 5, 10, 20]:
-        positive = np.repeat([False, True], sizes)
-        counts = balanced_counts(positive, K)
-        assert np.array_equal(counts[:, ~positive].sum(axis=1), np.full(K, sizes[0]))
-        assert np.array_equal(counts[:, positive].sum(axis=1), np.full(K, sizes[1]))
-        assert np.unique((counts == 0).sum(axis=0)).tolist() == [
-            max(round(K / np.e), 1)
-        ]
-        out = counts == 0
-        assert (out[:, positive].any(axis=1) & out[:, ~positive].any(axis=1)).all()
-
-
-def test_a_class_of_one_row_is_never_left_out():
-    counts = balanced_counts(np.arange(10) == 0, 5)
-    assert (counts[:, 0] == 1).all()
-
-
-def test_drawn_samples_are_stratified():
-    positive = np.arange(9) < 2
-    counts = bootstrap_counts(positive, 200, np.random.default_rng(0))
-    assert (counts[:, positive].sum(axis=1) == 2).all()
-    assert (counts[:, ~positive].sum(axis=1) == 7).all()
-    assert (counts[:, positive] == 0).any(axis=1).all()
-
-
-def test_samples_follow_their_rows():
-    X, positive = draw(30, 3)
-    order = np.random.default_rng(0).permutation(30)
-    samples = balanced_samples(Rows.of(X, positive), 10)
-    again = balanced_samples(Rows.of(X[order], ~positive[order]), 10)
-    assert np.array_equal(samples[:, order], again)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.6])

@@ -522,7 +522,7 @@ def fitted(model, rows, y, **weight):
 
 SKEWED = np.arange(len(Y)) % 5 + 1.0
 RELATIVE = np.resize([0.5, 1.7, 2.0], len(Y))
-STOPPED = SGDClassifier(loss="log_loss", max_iter=1, tol=None, random_state=0)
+STOPPED = LogisticRegression(solver="saga", max_iter=1, random_state=0)
 BROKEN = behind(SelectKBest(k=2), PolynomialFeatures(2))
 NEVER, THRICE = AdaptivePrior(refits=0), AdaptivePrior(refits=3)
 L1 = REFITTED["l1"]
@@ -596,7 +596,7 @@ SENTENCES = {
     "stopped early": (
         lambda: fitted(STOPPED, X, Y),
         {},
-        "SGDClassifier is not at its optimum on these rows, .* raise max_iter",
+        "LogisticRegression is not at its optimum on these rows, .* raise max_iter",
     ),
     "assumed": (
         lambda: fitted(

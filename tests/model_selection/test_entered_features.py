@@ -18,6 +18,7 @@ from sklearn.feature_selection import (
     RFE,
     SelectFromModel,
     SelectKBest,
+    SelectorMixin,
     VarianceThreshold,
 )
 from sklearn.frozen import FrozenEstimator
@@ -415,3 +416,23 @@ def test_a_frozen_step_that_used_no_y_and_one_that_did():
         else:
             assert 0 <= bootstrap_auc(model, X, Y, n_boot=2).auc <= 1
         bootstrap_auc(make_pipeline(step, LogisticRegression()), X, Y, n_boot=2)
+
+
+class Numbers(SelectorMixin, BaseEstimator):
+    """Selects the columns of numbers."""
+
+    def fit(self, X, y=None):
+        self.numbers_ = np.array([dtype.kind == "f" for dtype in X.dtypes])
+        return self
+
+    def _get_support_mask(self):
+        return self.numbers_
+
+    def transform(self, X):
+        return X.loc[:, self.numbers_]
+
+
+def test_texts_that_a_selector_drops_are_no_features():
+    model = entered([Numbers(), StandardScaler()], FRAME)
+    assert model.rows.shape == (60, 12)
+    assert model.broken_by is None

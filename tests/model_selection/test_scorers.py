@@ -184,6 +184,22 @@ def test_lpo_is_scikit_learns_leave_pair_out(model, error):
     assert 0.5 < found < roc_auc_score(b, model.decision_function(A))
 
 
+@pytest.mark.filterwarnings("ignore")  # classes that are separated, early stops
+def test_lpo_is_that_of_an_optimum():
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((50, 120)), np.arange(50) % 2
+    near, far = (
+        LogisticRegression(solver="saga", max_iter=k, random_state=0).fit(A, b)
+        for k in (100, 3)
+    )
+    separated = LogisticRegression(C=1e8, max_iter=1000).fit(A, b)
+    for model in (near, separated):
+        found = auc_posterior(model, A, b).leave_pair_out
+        assert lpo_auc_scorer(model, A, b) == pytest.approx(found, abs=1e-12)
+    with pytest.raises(ValueError, match="a solver that has not converged"):
+        lpo_auc_scorer(far, A, b)
+
+
 def test_lpo_errors():
     with pytest.raises(ValueError, match="X must be the rows .* that trained the Log"):
         lpo_auc_scorer(LogisticRegression().fit(X[:60], Y[:60]), X[60:], Y[60:])
