@@ -320,6 +320,38 @@ def test_disagreement_is_the_mean_over_ridge_models(shape, distance):
     assert model.disagreement == pytest.approx(np.mean(apart), rel=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(24, 5), (20, 40)])
+def test_weights_of_ridge_models_are_repeated_rows(shape):
+    """One copy of a row of weight 2 stays when the other is left out."""
+    X, positive = draw(*shape, seed=3, distance=1.0)
+    weight = np.random.default_rng(1).integers(1, 4, len(X))
+    kept = np.repeat(np.arange(len(X)), weight)
+    once, repeated = learnt(X, positive, weight), learnt(X[kept], positive[kept])
+    assert once.disagreement == pytest.approx(repeated.disagreement, rel=1e-6)
+
+
+@pytest.mark.parametrize(("n_neg", "n_pos", "P"), SHAPES)
+def test_moments_of_the_mixture_over_its_components(n_neg, n_pos, P):
+    """``E Φ(Z) = Φ(M/√(1 + V))`` of each covariance; Var Z within and between."""
+    X, positive = made(n_neg, n_pos, P)
+    projection = learnt(X, positive).along(np.arange(1.0, P + 1))
+    probits, variances, within, between = [], [], [], []
+    for weight, mean, variance in projection.components:
+        centre = np.average(mean, weights=weight)
+        apart = np.average((mean - centre) ** 2, weights=weight)
+        inside = np.average(variance, weights=weight)
+        probits.append(centre / np.sqrt(1 + inside + apart))
+        variances.append(inside + apart)
+        within.append(inside)
+        between.append(apart)
+    mean, variance = projection.probit
+    assert mean == pytest.approx(np.mean(probits))
+    assert variance == pytest.approx(np.mean(variances) + np.var(probits))
+    deviations, deviation = projection.beliefs
+    assert deviation**2 == pytest.approx(np.mean(within))
+    assert deviations @ deviations == pytest.approx(np.mean(between))
+
+
 def test_predicted_rates_are_those_of_new_rows():
     """Rates and EBAUC where the data leave no doubt."""
     X, positive = made(4000, 6000, 3, signal=0.7)

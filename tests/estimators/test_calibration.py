@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
 from skauc import IRLSLogisticRegression, calibration_estimate, hosmer_lemeshow
@@ -33,6 +33,19 @@ def test_slope_and_intercepts_of_r():
     low, high = found.confidence_interval("slope", 0.9)
     half = norm.ppf(0.95) * b_error
     assert (low, high) == pytest.approx((b - half, b + half), rel=1e-6)
+
+
+def test_hypothesis_of_perfect_calibration_is_the_likelihood_ratio():
+    """``2{ℓ(â, b̂) − ℓ(0, 1)}`` of the logistic model, χ² with two degrees."""
+    found, logits = calibration_estimate(Y, R["other"]), logit(R["other"])
+
+    def log_likelihood(a, b):
+        p = expit(a + b * logits)
+        return np.log(np.where(Y == 1, p, 1 - p)).sum()
+
+    gain = log_likelihood(found.intercept, found.slope) - log_likelihood(0, 1)
+    assert found.statistic == pytest.approx(2 * gain)
+    assert found.pvalue == pytest.approx(chi2.sf(2 * gain, 2))
 
 
 def test_training_rows_are_calibrated():

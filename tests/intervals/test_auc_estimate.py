@@ -186,6 +186,14 @@ def test_skewed_bootstrap_is_scipys_bca():
     assert got == pytest.approx(tuple(scipys.confidence_interval), abs=3e-3)
 
 
+def test_wald_limits_stay_between_0_and_1():
+    estimate = estimate_of(np.arange(8.0), np.arange(6.5, 14))
+    low, high = estimate.confidence_interval(method="delong", transform="none")
+    half = stats.norm.ppf(0.975) * estimate.standard_error("delong")
+    assert estimate.auc + half > 1
+    assert (low, high) == (pytest.approx(estimate.auc - half), 1)
+
+
 def test_delong_of_two_rows():
     """``Σ_c Σ (V − A)²/{n_c(n_c − 1)}`` of negatives 1 and 3, positives 2 and 4."""
     estimate = estimate_of(np.array([1.0, 3.0]), np.array([2.0, 4.0]))

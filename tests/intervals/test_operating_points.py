@@ -190,13 +190,15 @@ def test_best_by_search_and_the_highest_of_several():
 def test_threshold_limits_are_order_statistics():
     y, score = normal_rows(30, 20)
     points = operating_points(y, score, sensitivity=[0.5, 0.8], specificity=None)
-    low, high = points.interval("threshold", 0.9)
     positives = np.sort(score[y == 1])[::-1]
-    for k, share in enumerate((0.5, 0.8)):
-        above = stats.binom(20, share)  # positives at or above the true threshold
-        deep = next(r for r in range(1, 21) if above.sf(r - 1) <= 0.05)
-        near = max(r for r in range(1, 21) if above.cdf(r - 1) <= 0.05)
-        assert (low[k], high[k]) == (positives[deep - 1], positives[near - 1])
+    for confidence in (0.5, 0.8, 0.9):
+        low, high = points.interval("threshold", confidence)
+        tail = (1 - confidence) / 2
+        for k, share in enumerate((0.5, 0.8)):
+            above = stats.binom(20, share)  # positives at or above the true threshold
+            deep = next(r for r in range(1, 21) if above.sf(r - 1) <= tail)
+            near = max(r for r in range(1, 21) if above.cdf(r - 1) <= tail)
+            assert (low[k], high[k]) == (positives[deep - 1], positives[near - 1])
     low, high = operating_points(y[25:35], score[25:35], sensitivity=0.9).interval(
         "threshold"
     )
