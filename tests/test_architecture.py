@@ -20,7 +20,7 @@ BUDGET = {
     "adaptive": 665,
     "intervals": 2238,
     "estimators": 2043,
-    "model_selection": 3173,
+    "model_selection": 3177,
     "displays": 525,
     "distributed": 142,
 }

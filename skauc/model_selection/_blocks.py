@@ -31,14 +31,20 @@ from ._estimators import TAKE_BLOCKS
 from ._objective_of import objective_of
 from ._opened_model import OpenedModel
 from ._posterior import Evaluation, auc_of_scores, evaluations
-from ._training_rows import ASSUMED, DETECTED, HELD_OUT, Judgement, distance
+from ._training_rows import (
+    ASSUMED,
+    DETECTED,
+    HELD_OUT,
+    Judgement,
+    distance,
+    equal_means,
+)
 
 _GATHERED = 2**20  # rows with at most so many entries (8 MiB) are gathered
 _SAMPLE_ROWS_A_FEATURE = 10  # rows per feature of a sample, at least
 _ROWS_A_FEATURE = 100  # with fewer rows per feature, all rows are gathered
 _SAME = 1e-6  # largest distance of the scores of two fits to the same rows
 _AT_REST = 0.2  # gradient of training rows, in units of its random walk
-_SAME_MEAN = 0.01  # standard errors of a mean
 
 
 def rows_in_memory(X, y, sample_weight=None):
@@ -324,10 +330,7 @@ def _by_means(kept, whole):
     mask = whole.codes == whole.codes[0]
     neg, pos = class_moments(whole.entry, mask, whole.weight, featurewise=True)
     all_rows = neg + pos
-    error = np.sqrt(all_rows.scatter) / all_rows.n
-    varies = error > 0
-    gap = (kept - all_rows.mean)[varies] / error[varies]
-    if np.sqrt(np.mean(gap**2)) < _SAME_MEAN:
+    if equal_means(all_rows.mean, kept, np.sqrt(all_rows.scatter) / all_rows.n):
         return DETECTED
     # a scaler that took no weights has other means
     return ASSUMED if np.any(whole.weight != 1) else HELD_OUT

@@ -133,24 +133,25 @@ def _same_means(scored):
     for step, rows in scored.entered.fitted:
         X = numeric(rows)
         if type(step) in _KEEP_MEANS and step.mean_ is not None and not issparse(X):
+            n, eps = len(X), np.finfo(X.dtype if X.dtype.kind == "f" else float).eps
+            error = np.nanstd(X, axis=0, dtype=float) / np.sqrt(n)
             # a scaler may have been fitted with or without the weights
             means = [np.nanmean(X, axis=0)]
             if scored.weight is not None:
                 means.append(np.average(X, axis=0, weights=scored.weight))
-            return any(_is_same(step.mean_, mean, X) for mean in means)
+            # n eps is the rounding of a sum of n numbers
+            known = step.mean_, error, n * eps * np.abs(step.mean_)
+            return any(equal_means(mean, *known) for mean in means)
     return None
 
 
-def _is_same(kept, mean, X):
+def equal_means(mean, kept, error, rounding=0.0) -> bool:
     """Whether the means of the columns differ by less than .01 standard errors."""
-    n, eps = len(X), np.finfo(X.dtype if X.dtype.kind == "f" else float).eps
-    error = np.nanstd(X, axis=0, dtype=float) / np.sqrt(n)
     varies = error > 0
-    # n eps is the rounding of a sum of n numbers
-    gap = np.maximum(np.abs(kept - mean) - n * eps * np.abs(kept), 0.0)
     if not varies.any():
         return True
-    return bool(np.sqrt(np.mean((gap[varies] / error[varies]) ** 2)) < _SAME_MEAN)
+    gap = np.maximum(np.abs(kept - mean) - rounding, 0.0)[varies] / error[varies]
+    return bool(np.sqrt(np.mean(gap**2)) < _SAME_MEAN)
 
 
 # -------------------------------------------------------------------------- clones
