@@ -159,7 +159,7 @@ def _coordinates(scatter, rows):
 
 
 def _folds(scatter, rows, R):
-    """Balanced folds that depend on the values of the rows, not on their order.
+    """Balanced folds by the values of the rows, so that their order does not matter.
 
     Rows are sorted by ``|r|² ± rᵀd`` within their class. Equal rows share a fold, and
     swapped classes give the same folds. Each fold holds rows of both classes and leaves

@@ -88,7 +88,16 @@ class BinormalROCDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, y, *, response_method="auto", pos_label=None, **options
+        cls,
+        estimator,
+        X,
+        y,
+        *,
+        sample_weight=None,
+        response_method="auto",
+        pos_label=None,
+        name=None,
+        **options,
     ):
         """Plot the curves of a fitted binary classifier's scores on (X, y).
 
@@ -99,22 +108,26 @@ class BinormalROCDisplay(Display):
             Rows that did not train the estimator; for training rows the curves are
             optimistic.
         y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), default=None
+            Counts of rows.
         response_method : {"auto", "decision_function", "predict_proba"}
             ``"auto"`` uses ``decision_function`` if the estimator has it, because
             probabilities are rarely normal.
         pos_label : label, default=None
             The positive class; None takes ``classes_[1]``.
+        name : str, default=None
+            Name in the legend; None takes the class name of the estimator.
         **options
-            Options of :meth:`from_predictions` (``sample_weight``, ``equal_variance``,
-            ``ax``, …). The default of ``name`` is the class name of the estimator.
+            Other options of :meth:`from_predictions` (``equal_variance``, ``ax``, …).
 
         Returns
         -------
         BinormalROCDisplay
         """
         score, pos_label = responses(estimator, X, response_method, pos_label)
-        options["name"] = options.get("name") or type(estimator).__name__
-        return cls.from_predictions(y, score, pos_label=pos_label, **options)
+        name = type(estimator).__name__ if name is None else name
+        known = {"sample_weight": sample_weight, "pos_label": pos_label, "name": name}
+        return cls.from_predictions(y, score, **known, **options)
 
     @classmethod
     def from_cv_results(

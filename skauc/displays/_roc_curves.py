@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_column, check_option, check_score, short
+from .._validation import check_column, check_option, check_score
 from ..intervals._empirical_roc import EmpiricalROC, empirical_roc
 from ..model_selection._estimators import n_rows, take_rows
 
@@ -86,10 +86,11 @@ def responses(estimator, X, method, pos_label):
 
 def _folds(cv_results):
     """Fitted estimators and test rows of ``cross_validate``."""
-    got = list(cv_results) if isinstance(cv_results, Mapping) else cv_results
-    if got is cv_results or not {"estimator", "indices"} <= set(got):
+    known = cv_results if isinstance(cv_results, Mapping) else {}
+    missing = [name for name in ("estimator", "indices") if name not in known]
+    if missing:
         raise ValueError(
             "cv_results must be the dictionary of cross_validate with "
-            f"return_estimator=True and return_indices=True, got {short(got)}"
+            f"return_estimator=True and return_indices=True, got none of {missing}"
         )
     return cv_results["estimator"], cv_results["indices"]["test"]

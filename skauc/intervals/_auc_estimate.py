@@ -10,7 +10,7 @@ from ..statistics._wald import Interval, interval_tails
 from ._limits import TRANSFORMS, EstimateWithLimits
 from ._methods import METHODS
 from ._partial_auc import PartialAUC
-from ._sample import Sample, samples_of
+from ._sample import Sample, sample_of
 
 DEFAULT_METHOD = "score"
 
@@ -83,8 +83,8 @@ def auc_estimate(
     >>> round(low, 2), round(high, 2)
     (0.45, 0.98)
     """
-    given = y_true, (y_score,), sample_weight, groups, pos_label
-    return AUCEstimate._of(*samples_of(*given, keep_order=False))
+    given = y_true, y_score, sample_weight, groups, pos_label
+    return AUCEstimate._of(sample_of(*given, keep_order=False))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -313,6 +313,11 @@ class AUCEstimate(EstimateWithLimits):
             if name not in chosen.options:
                 raise ValueError(f"{name} must not be given for method={method!r}")
         sample.check_variance()
+        if chosen.needs_two and not grouped and sample.smaller < 2:
+            raise ValueError(
+                f"method={method!r} needs at least 2 rows in each class, got "
+                f"{sample.smaller:g}; {DEFAULT_METHOD!r} needs one"
+            )
         if chosen.needs_two:
             sample.check_two()
         return chosen

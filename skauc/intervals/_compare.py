@@ -171,7 +171,8 @@ def compare_auc(
     sets = _independent_sets(y_true, scores, *given)
     n = sum(len(one.auc) for one in sets)
     _check_question(n, y_true_b, constant, margin, alternative, region.width)
-    _check_method(method, n == 2 > len(sets), y_true_b, margin, region, groups)
+    paired = n == 2 and len(sets) == 1
+    _check_method(method, paired, y_true_b, margin, region, groups)
     if method == "bootstrap":
         drawn = (bootstrap_draws(one.samples, number, rng) for one in sets)
         sets = [replace(s, draws=d) for s, d in zip(sets, drawn, strict=True)]
@@ -195,18 +196,19 @@ def _independent_sets(
     y_true, scores, y_true_b, sample_weight, groups, pos_label, region
 ):
     """Check and place the scores of the rows of y_true, and those of y_true_b."""
-    cut = len(scores) if y_true_b is None else 1
-    if isinstance(y_true_b, RowBlocks) and len(scores) == 1:
-        scores = [*scores, None]  # the score is in the blocks
     names = ["score_a", "score_b", *(f"more_scores[{i}]" for i in range(len(scores)))]
-    given = zip(
-        ("y_true", "y_true_b"), (y_true, y_true_b),
-        (scores[:cut], scores[cut:]), (names[:cut], names[cut:]),
-        _of_both("sample_weight", sample_weight, y_true_b),
-        _of_both("groups", groups, y_true_b),
-        strict=True,
-    )  # fmt: skip
-    return [ComparedScores.of(*one, pos_label, region) for one in given if one[2]]
+    weights = _of_both("sample_weight", sample_weight, y_true_b)
+    clusters = _of_both("groups", groups, y_true_b)
+    cut = len(scores) if y_true_b is None else 1
+    first = "y_true", y_true, scores[:cut], names[:cut], weights[0], clusters[0]
+    sets = [ComparedScores.of(*first, pos_label, region)]
+    others = scores[cut:]
+    if isinstance(y_true_b, RowBlocks) and not others:
+        others = [None]  # the score is in the blocks
+    if others:
+        second = "y_true_b", y_true_b, others, names[cut:], weights[1], clusters[1]
+        sets.append(ComparedScores.of(*second, pos_label, region))
+    return sets
 
 
 def _of_different_rows(sets, constant, null, alternative, method) -> AUCComparison:
@@ -234,7 +236,9 @@ def _check_question(n, y_true_b, constant, margin, alternative, width):
     if constant is not None:
         check_interval("constant", constant, 0, width)
     if y_true_b is not None and n != 2:
-        raise ValueError(f"y_true_b must come with one score_b only, got {n} scores")
+        raise ValueError(
+            f"y_true_b must come with one score_b only, got {n - 1} further scores"
+        )
     check_interval("margin", margin, 0, 1, closed="left")
     if margin and alternative == "two-sided":
         raise ValueError(

@@ -21,7 +21,7 @@ from ..statistics._levels import height
 from ..statistics._result import Result, Value, picture
 from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
-from ._sample import Sample, samples_of
+from ._sample import Sample, sample_of
 
 BEST = ("youden", "closest")
 # Rates this close to a target meet it, and points this close are equally good
@@ -86,8 +86,8 @@ def empirical_roc(
     >>> roc.auc, roc.partial_auc(fpr=(0, 0.5)).auc, roc.convex_hull().auc
     (0.875, 0.375, 0.9375)
     """
-    given = y_true, (y_score,), sample_weight, None, pos_label
-    (sample,) = samples_of(*given, keep_order=False)
+    given = y_true, y_score, sample_weight, None, pos_label
+    sample = sample_of(*given, keep_order=False)
     points = sample.levels
     keep = np.ones(len(points.thresholds), dtype=bool)
     if check_flag("drop_intermediate", drop_intermediate):

@@ -150,8 +150,9 @@ def wilson_limits(successes, n, tail_low, tail_high):
         # (x + z²/2 ± z √(x(n − x)/n + z²/4))/(n + z²)
         reach = z * np.sqrt(x * (total - x) / total + z**2 / 4)
         inside = np.clip((x + z**2 / 2 + sign * reach) / (total + z**2), 0, 1)
-        # with all or no successes the limit is exactly 0 or 1
-        return np.where(n > 0, np.where(x == end * total, end, inside), end)
+        # with all or no successes the limit beyond the share is exactly 0 or 1
+        exact = (x == end * total) & (tail <= 0.5)
+        return np.where(n > 0, np.where(exact, end, inside), end)
 
     return limit(tail_low, -1, 0.0), limit(tail_high, 1, 1.0)
 

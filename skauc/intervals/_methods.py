@@ -25,6 +25,7 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart, projected_posterior
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ..statistics._moments import Moments
+from ..statistics._numerics import RANGE
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
 from ._limits import score_limits, wald_limits
 from ._resampling import resampled_weights
@@ -60,9 +61,14 @@ def _around_auc(variance):
 
 def _moments(sample, method):
     """Moments of the scores of each class."""
-    if not all(np.isfinite(score).all() for score in sample.scores):
-        raise ValueError(f"y_score must be finite for method={method!r}, got inf")
-    return map(Moments.from_samples, sample.scores, sample.counts)
+    largest = max(np.abs(score).max() for score in sample.scores)
+    if largest > RANGE[1]:
+        raise ValueError(
+            f"y_score must be at most {RANGE[1]:g} in size for method={method!r}, got "
+            f"{largest:g}"
+        )
+    weights = sample.weights or (None, None)
+    return map(Moments.from_samples, sample.scores, weights)
 
 
 def _binormal(sample):
@@ -178,6 +184,11 @@ def _cortes_mohri_limits(
     n_neg, n_pos = sample.sizes
     # a one-sided interval is one side of a two-sided one with twice the risk
     risk = 2 * max(tail_low, tail_high)
+    if risk >= 1:
+        raise ValueError(
+            "confidence_level must exceed 0.5 for one side of a Cortes-Mohri interval, "
+            f"got {1 - risk / 2:g}"
+        )
     low, high = cortes_mohri_interval(n_pos, n_neg, k, 1 - risk, **options)
     return (low if tail_low else 0.0), (high if tail_high else 1.0)
 

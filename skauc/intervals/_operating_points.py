@@ -19,7 +19,7 @@ from ._operating_intervals import (
     compared,
     methods_of,
 )
-from ._sample import Sample, samples_of
+from ._sample import Sample, sample_of
 
 
 def operating_points(
@@ -102,7 +102,7 @@ def operating_points(
     >>> operating_points(y, score, best="youden").threshold
     array([4.])
     """
-    (sample,) = samples_of(y_true, (y_score,), sample_weight, None, pos_label)
+    sample = sample_of(y_true, y_score, sample_weight, None, pos_label)
     points, (n_neg, n_pos) = sample.levels, sample.sizes
     share = n_pos / (n_neg + n_pos)
     if prevalence is not None:

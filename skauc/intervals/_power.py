@@ -22,7 +22,7 @@ from ..statistics._wald import ALTERNATIVES
 from ._limits import bisected
 
 TESTS = ("score", "wald")
-_NO_VARIANCE = 1e-30  # of scores of correlation 1, whose variance is rounding
+_NO_ERROR = 1e-14  # standard error of scores of correlation 1, which is rounding
 # Gauss–Legendre; 64 nodes leave 1e-13 for |r| ≤ ½ and 1e-9 for the one term of r > ½
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _LEAST_ROWS = 2  # least rows of a class with a variance
@@ -115,9 +115,13 @@ class Plan:
             )
         law = alternative, VARIANCES[method], test
         plan = cls(*checked, margin, two, _correlations(correlation), *law)
-        if not two:  # a test of one AUC needs its variance at the border
-            name = "the border of the null hypothesis"
-            check_numbers(name, plan.border, 0, 1, closed="neither")
+        # a test of one AUC needs its variance at the border
+        outside = np.atleast_1d((plan.border <= 0) | (plan.border >= 1))
+        if outside.any() and not two:
+            raise ValueError(
+                "margin must keep the border of the null hypothesis inside (0, 1), got "
+                f"{np.atleast_1d(plan.border)[outside][0]:g}"
+            )
         return plan
 
     @property
@@ -130,6 +134,18 @@ class Plan:
         """The AUC at the border of the null hypothesis."""
         return self.reference - self.sides[0] * self.margin
 
+    def check_reachable(self):
+        """Raise if the true AUC is not beyond the border of the null hypothesis."""
+        rule = {"two-sided": "differ from", "greater": "exceed", "less": "be less than"}
+        auc, border = np.broadcast_arrays(*np.atleast_1d(self.auc, self.border))
+        gaps = [side * (auc - border) for side in self.sides]
+        bad = np.max(gaps, axis=0) <= 0
+        if bad.any():
+            raise ValueError(
+                f"auc must {rule[self.alternative]} the border of the null hypothesis "
+                f"{border[bad][0]:g}, got {auc[bad][0]:g}"
+            )
+
     def error(self, n_neg, n_pos):
         """Standard error of the AUC, or of the difference."""
         sizes, pair = (n_neg, n_pos), (self.auc, self.reference)
@@ -141,7 +157,7 @@ class Plan:
         exact = [binormal_variance(auc, *sizes) for auc in pair]
         shared = np.sqrt(one / exact[0]) * np.sqrt(two / exact[1]) * covariance
         # Var(Â₁ − Â₂) = V₁ + V₂ − 2 Cov
-        return np.sqrt(np.maximum(one + two - 2 * shared, _NO_VARIANCE))
+        return np.sqrt(np.maximum(one + two - 2 * shared, 0.0))
 
     def power(self, n_neg, n_pos):
         """Probability of a significant test."""
@@ -152,7 +168,10 @@ class Plan:
             side * (self.auc - self.border) - self._reach(z, side, n_neg, n_pos, error)
             for side in self.sides
         )
-        return sum(ndtr(gap / error) for gap in gaps)
+        # one score twice has no error, and its difference is never significant
+        safe = np.maximum(error, _NO_ERROR)
+        doubt = error > _NO_ERROR
+        return sum(np.where(doubt, ndtr(gap / safe), gap > 0) for gap in gaps)
 
     def _reach(self, z, side, n_neg, n_pos, error):
         """Smallest significant distance r from the border of the null hypothesis."""
@@ -378,6 +397,9 @@ def auc_sample_size(
             f"alternative must be 'two-sided' with width, got {alternative!r}"
         )
 
+    if width is None:
+        plan.check_reachable()
+
     def enough(n_pos):
         sizes = _negatives(ratio, n_pos), n_pos
         if width is None:
@@ -386,8 +408,7 @@ def auc_sample_size(
 
     if not np.all(enough(_MOST_ROWS)):
         raise ValueError(
-            "auc_sample_size needs a larger effect beyond the null hypothesis, or a "
-            "larger width, got a study of more than 2**40 rows"
+            "auc_sample_size needs a larger effect or width, got one beyond 2**40 rows"
         )
     # bisect between 1 and 2⁴⁰ until less than a row is left
     n_pos = bisected(lambda n: enough(np.ceil(n)), _MOST_ROWS, 1.0, halvings=42)

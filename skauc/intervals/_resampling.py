@@ -14,7 +14,6 @@ from ..statistics._levels import placements
 DRAWS = 4000  # a simultaneous limit is then about the 15th smallest draw
 _NUMBERS_AT_ONCE = 2_000_000  # weights drawn at once: 16 MB
 _ALL_SIGNS = 20  # for so few rows all 2²⁰ choices are tried (8 MB, 10 ms)
-_MOST_ROWS = 10**6  # permuted rows: 9999 permutations of them take some 20 s
 _SAME = 1e-12  # permuted differences this close to the observed one are ties
 
 
@@ -92,29 +91,39 @@ def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
     float
         At least 1/(n_resamples + 1), or 2^{-n}.
     """
-    effects = exchange_effects(a, b)
-    effects = effects[np.abs(effects) > _SAME]  # others do not change the difference
+    signed, copies = exchange_effects(a, b)
+    moving = np.abs(signed * copies) > _SAME  # other rows do not change the difference
+    signed, copies = signed[moving], copies[moving]
     fold = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}
     size = fold[alternative]
-    least = size(effects.sum()) - _SAME
-    if len(effects) <= _ALL_SIGNS:
+    least = size(signed @ copies) - _SAME
+    if copies.sum() <= _ALL_SIGNS:
         differences = np.zeros(1)
         # Σ s_r c_r for all 2ⁿ choices of signs: each row doubles the list
-        for c in effects:
+        for c in np.repeat(signed, copies):
             differences = np.concatenate([differences + c, differences - c])
         return float((size(differences) >= least).mean())
     count = 0
-    for rows in batches(n_resamples, len(effects)):
-        signs = 2.0 * rng.integers(2, size=(rows, len(effects)), dtype=np.int8) - 1
-        count += int((size(signs @ effects) >= least).sum())
+    for rows in batches(n_resamples, len(signed)):
+        count += int((size(_signs(copies, rows, rng) @ signed) >= least).sum())
     # the observed choice is one of the possible ones: p is never 0
     return (count + 1) / (n_resamples + 1)
 
 
-def exchange_effects(a, b) -> np.ndarray:
-    """The c of each cluster, or of each row as often as it counts.
+def _signs(copies, rows, rng):
+    """Sums of the random signs of each row's copies, one choice per line."""
+    size = rows, len(copies)
+    if copies.max() == 1:
+        return 2.0 * rng.integers(2, size=size, dtype=np.int8) - 1
+    # n signs ±1 add up to 2 Bin(n, ½) − n
+    return 2.0 * rng.binomial(copies, 0.5, size=size) - copies
 
-    Their sum is ``Â_a − Â_b``.
+
+def exchange_effects(a, b) -> tuple[np.ndarray, np.ndarray]:
+    """The c of one copy of each row, or of the clusters, and their numbers of copies.
+
+    A row of weight 2 has two copies; with clusters weights are not counts. The c of all
+    copies add up to ``Â_a − Â_b``.
     """
     # ranks have the same scale for both scores
     ranks = zip(*(_ranks(sample) for sample in (a, b)), strict=True)
@@ -127,13 +136,9 @@ def exchange_effects(a, b) -> np.ndarray:
     ])  # fmt: skip
     weight = np.concatenate(a.counts)
     if a.clusters is None:
-        if weight.sum() > _MOST_ROWS:
-            raise ValueError(
-                f"method='permutation' takes at most {_MOST_ROWS} rows, or a sum of "
-                f"sample_weight up to that, got {weight.sum():.0f}"
-            )
-        return np.repeat(effects, weight.astype(np.int64))
-    return np.bincount(np.concatenate(a.clusters), effects * weight)
+        return effects, weight.astype(np.int64)
+    effects = np.bincount(np.concatenate(a.clusters), effects * weight)
+    return effects, np.ones(len(effects), np.int64)
 
 
 def _ranks(sample):

@@ -161,6 +161,18 @@ class Sample(Value):
         ]  # fmt: skip
 
 
+def sample_of(
+    y_true, y_score, sample_weight, groups, pos_label, *, keep_order=True
+) -> Sample:
+    """One score, checked and split by class as by :func:`samples_of`."""
+    given = y_true, (y_score,), sample_weight, groups, pos_label
+    sample, *others = samples_of(*given, keep_order=keep_order)
+    if others:
+        n = 1 + len(others)
+        raise ValueError(f"y_score must be one column of the blocks, got {n} columns")
+    return sample
+
+
 def samples_of(
     y_true, scores, sample_weight, groups, pos_label,
     *, names=("y_score",), label_name="y_true", keep_order=True,

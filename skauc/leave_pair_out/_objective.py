@@ -172,11 +172,12 @@ def stationarity(fit, rows) -> float:
     # ∂_j = Σ_i g_i (x_ij − x̄_j) + l2_j w_j; with an intercept Σ g = 0 at the optimum
     if isinstance(rows.X, BlockMatrix):
         known = {"y": rows.positive, "weight": rows.weight}
-        pull, excess, total = rows.X.total(_pull_of_block, fit, **known)
+        # a copy has no stored scores, which would be sent to the workers
+        pull, excess, total = rows.X.total(_pull_of_block, replace(fit), **known)
         pull -= (excess / rows.n if objective.free else 0.0) * total
-        g = _slopes(fit, sample)
+        g = _slopes(fit, sample, fit.score(sample.X))
     else:
-        g = _slopes(fit, rows)
+        g = _slopes(fit, rows, fit.score(rows.X))
         less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
         pull, g = (g - less) @ rows.X, g[::every]
     pull = pull + objective.l2 * fit.coef
@@ -196,17 +197,17 @@ def stationarity(fit, rows) -> float:
     return float(np.sqrt(np.mean(pull[varies] ** 2 / walk[varies])))
 
 
-def _slopes(fit, rows):
+def _slopes(fit, rows, score):
     """Slopes of the losses times the case weights, (n,)."""
-    label = np.where(rows.positive, 1.0, -1.0)
-    slope = fit.objective.loss.slope(fit.score(rows.X), label)
+    slope = fit.objective.loss.slope(score, np.where(rows.positive, 1.0, -1.0))
     return fit.objective.case_weight(rows) * slope
 
 
 def _pull_of_block(block, fit):
     """``Σ g x``, ``Σ g`` and ``Σ w x`` of the rows of a block."""
     rows = Rows(block.X, block.y, block.weight)
-    g = _slopes(fit, rows)
+    # not fit.score, which stores its result: threads share the fit
+    g = _slopes(fit, rows, np.asarray(block.X @ fit.coef).ravel() + fit.intercept)
     return g @ rows.X, g.sum(), rows.weight @ rows.X
 
 

@@ -65,9 +65,10 @@ class BinormalROC(ROCCurve):
 
     def __post_init__(self):
         for name in ("mean_neg", "std_neg", "mean_pos", "std_pos"):
-            lowest = 0 if name.startswith("std") else -_LARGEST
+            is_deviation = name.startswith("std")
+            lowest = 0 if is_deviation else -_LARGEST
             value = check_interval(name, getattr(self, name), lowest, _LARGEST)
-            if lowest == 0 < value < 1 / _LARGEST:
+            if is_deviation and 0 < value < 1 / _LARGEST:
                 raise ValueError(
                     f"{name} must be 0 or at least {1 / _LARGEST:g}, got {value}"
                 )

@@ -166,7 +166,7 @@ class BlockMatrix:
                 f"{self.n_features}"
             )
         fitted = getattr(model, "feature_names_in_", None)
-        check_columns("X", self.feature_names, fitted, f"the fit of {kind}")
+        check_columns("X", self.feature_names, fitted, f"the fitted {kind}")
 
     def _each(self, *columns):
         """Mask of the rows of each block (None: all), and its slices of the columns."""

@@ -336,10 +336,11 @@ def balanced_variance(auc, n_neg, n_pos):
 
 def _mean_covariance(v, weight):
     """Covariance of the (frequency-weighted) mean of the rows' placements."""
-    n = v.shape[1] if weight is None else weight.sum()
-    # Σ w (V_a − A_a)(V_b − A_b)/n, over n − 1
-    covariance = np.atleast_2d(np.cov(v, aweights=weight, ddof=0))
-    return covariance / (n - 1 if n > 1 else np.nan)
+    weight = np.ones(v.shape[1]) if weight is None else weight
+    n = weight.sum()
+    deviation = v - (v @ weight / n)[:, None]
+    # Σ w (V_a − A_a)(V_b − A_b)/(n(n − 1))
+    return (deviation * weight) @ deviation.T / (n * (n - 1) if n > 1 else np.nan)
 
 
 def _cluster_sums(v, cluster, weight, n_clusters):

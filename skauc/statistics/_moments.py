@@ -314,15 +314,18 @@ def _dense(X, groups, weight, featurewise, origins=None):
     """Moments of groups of rows; X, dense or sparse, is read block by block."""
     n, P = X.shape
     sums = [_Sums(P, featurewise, origin) for origin in origins or [None] * len(groups)]
-    for part in parts_of(n, block_rows(P, least=1 if featurewise else P)):
-        block = X[part].toarray() if sparse.issparse(X) else X[part]
-        # a copy in float64 and in the cache, from which the groups are selected
-        block = np.array(block, dtype=float, order="C")
+    step = block_rows(P, least=1 if featurewise else P)
+    # a block in float64 and its rows of one group, made once: they stay in the cache
+    whole, chosen = np.empty((2, min(step, n), P))
+    for part in parts_of(n, step):
+        block = whole[: len(groups[0][part])]
+        block[:] = X[part].toarray() if sparse.issparse(X) else X[part]
         for own, group in zip(sums, groups, strict=True):
             at = np.flatnonzero(group[part])
             w = np.ones(len(at)) if weight is None else weight[part][at]
             if len(at):
-                own.add(block.take(at, axis=0), w)
+                out = chosen[: len(at)]
+                own.add(block.take(at, axis=0, out=out, mode="clip"), w)
     found = [own.moments() for own in sums]
     if origins is None and any(own.is_far for own in sums):
         return _dense(X, groups, weight, featurewise, [part.mean for part in found])

@@ -33,7 +33,8 @@ class RowBlocks:
     Parquet files, or blocks that a function reads? Functions that mention RowBlocks in
     their documentation accept it in place of their arrays; they accept Dask collections
     in the same way. The features of one block at a time are in memory (or of one for
-    each job of ``joblib.parallel_config(n_jobs=…)``), and sums over the blocks. Labels,
+    each job of ``joblib.parallel_config(n_jobs=…)``, with which the blocks are read in
+    another thread), and sums over the blocks. Labels,
     weights and scores are arrays of n numbers in memory, except in
     :func:`class_moments`.
 

@@ -282,8 +282,9 @@ def test_curves_in_a_tuple_and_none():
 def test_errors_of_folds(folds):
     cv_results, X, y = folds
     rule = "cv_results must be .* with return_estimator=True and return_indices=True"
-    for given, got in [({}, "[]"), ({"estimator": []}, "['estimator']"), (1, "1")]:
-        with pytest.raises(ValueError, match=f"{rule}, got {re.escape(got)}"):
+    both = "['estimator', 'indices']"
+    for given, got in [({}, both), ({"estimator": []}, "['indices']"), (1, both)]:
+        with pytest.raises(ValueError, match=f"{rule}, got none of {re.escape(got)}"):
             BinormalROCDisplay.from_cv_results(given, X, y)
     with pytest.raises(ValueError, match="X must have the 100 rows of y, got 99 rows"):
         BinormalROCDisplay.from_cv_results(cv_results, X[1:], y)

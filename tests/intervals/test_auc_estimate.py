@@ -437,7 +437,9 @@ def test_wrong_kinds_of_options(options, message):
 
 
 def test_too_few_rows_or_clusters():
-    with pytest.raises(ValueError, match="hold at least 2 rows .* got 1"):
+    with pytest.raises(
+        ValueError, match="needs at least 2 rows .* got 1; 'score' needs one"
+    ):
         estimate_of(np.arange(4), [5]).confidence_interval(method="delong")
     estimate = auc_estimate([0, 0, 1, 1], [1, 2, 3, 4], groups=[0, 1, 2, 2])
     with pytest.raises(ValueError, match="at least 2 groups .* got 1"):

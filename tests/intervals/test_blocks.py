@@ -5,7 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from skauc import RowBlocks, auc_estimate, compare_auc
+from skauc import (
+    RowBlocks,
+    auc_estimate,
+    compare_auc,
+    empirical_roc,
+    operating_points,
+)
 
 
 @pytest.fixture
@@ -92,3 +98,12 @@ def test_what_blocks_refuse(rows):
     mixed = RowBlocks([(y[:60], a[:60]), (np.arange(60) % 2, a[60:])])
     with pytest.raises(ValueError, match="y_true must hold labels of one kind"):
         auc_estimate(mixed)
+
+
+@pytest.mark.parametrize("call", [auc_estimate, empirical_roc, operating_points])
+def test_one_score_is_one_column(call):
+    y = np.arange(6) % 2
+    blocks = RowBlocks([(y, np.ones((6, 2)))])
+    options = {"threshold": 1.0} if call is operating_points else {}
+    with pytest.raises(ValueError, match="y_score must be one column .* got 2 columns"):
+        call(blocks, None, **options)

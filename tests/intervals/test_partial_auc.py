@@ -137,6 +137,14 @@ def test_perfect_scores_are_not_certain():
         assert high == pytest.approx(0.2)
 
 
+def test_perfect_scores_below_a_level_of_a_half():
+    """One side of a level of .3 lies below the estimate (Wilson's limit)."""
+    y, score = np.repeat([0, 1], [2, 3]), np.arange(5.0)
+    part = auc_estimate(y, score).partial_auc(fpr=(0, 1))
+    _, high = part.confidence_interval(0.3, alternative="less")
+    assert 0.8 < high < 1
+
+
 def test_perfect_scores_of_clusters_are_not_certain():
     """Placements that are equal except for rounding have no variance."""
     y, score = np.arange(9) % 3 == 0, np.arange(9) * 0.1

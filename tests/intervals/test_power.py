@@ -191,7 +191,7 @@ def test_sizes_are_the_least(method):
         ({"margin": -1}, r"margin must lie in \[0, 1\), got -1.0"),
         (
             {"margin": 0.6, "alternative": "greater"},
-            r"the border of the null hypothesis must lie in \(0, 1\), got -0.09",
+            r"margin must keep the border .* inside \(0, 1\), got -0.1",
         ),
         ({"auc": "x"}, r"auc must hold real numbers, got 'x'"),
         (
@@ -215,19 +215,19 @@ def test_error_texts_of_power(options, text):
         ({"power": 0.8, "ratio": 0}, "ratio must be finite and > 0, got 0.0"),
         (
             {"power": 0.8, "null": 0.8},
-            "needs a larger effect beyond the null hypothesis",
+            "auc must differ from the border of the null hypothesis 0.8, got 0.8",
         ),
         (
             {"power": 0.8, "null": 0.9, "alternative": "greater"},
-            "needs a larger effect beyond the null hypothesis",
+            "auc must exceed the border of the null hypothesis 0.9, got 0.8",
         ),
         (
             {"power": 0.8, "null": 0.7, "alternative": "less"},
-            "needs a larger effect beyond the null hypothesis",
+            "auc must be less than the border of the null hypothesis 0.7, got 0.8",
         ),
         (
             {"power": 0.8, "null": 0.8 + 1e-9},
-            r"needs a larger effect .*, got a study of more than 2\*\*40 rows",
+            r"needs a larger effect or width, got one beyond 2\*\*40 rows",
         ),
         (
             {"width": 0.1, "alternative": "less"},
@@ -238,6 +238,15 @@ def test_error_texts_of_power(options, text):
 def test_error_texts_of_sample_size(options, text):
     with pytest.raises(ValueError, match=text):
         auc_sample_size(0.8, **options)
+
+
+def test_one_score_twice_is_never_significant():
+    sizes = {"n_pos": 50, "n_neg": 50}
+    assert auc_power(0.7, auc2=0.7, correlation=1, **sizes) == 0
+    shown = auc_power(
+        0.7, auc2=0.7, correlation=1, margin=0.1, alternative="greater", **sizes
+    )
+    assert shown == 1
 
 
 @pytest.mark.slow
