@@ -51,19 +51,34 @@ def _logistic_curvature(z, sign):
     return small / (1 + small) ** 2
 
 
+def _squared_value(z, sign):
+    return (z - sign) ** 2 / 2
+
+
+def _squared_slope(z, sign):
+    return z - sign
+
+
+def _squared_curvature(z, sign):
+    return np.ones_like(z)
+
+
+def _hinge_value(z, sign):
+    return np.maximum(0.0, 1 - sign * z) ** 2
+
+
+def _hinge_slope(z, sign):
+    return -2 * sign * np.maximum(0.0, 1 - sign * z)
+
+
+def _hinge_curvature(z, sign):
+    return 2.0 * (sign * z < 1)
+
+
 # log(1 + e^(−sign z)), (z − sign)²/2 and max(0, 1 − sign z)²
 LOGISTIC = Loss(_logistic_value, _logistic_slope, _logistic_curvature)
-SQUARED = Loss(
-    lambda z, sign: (z - sign) ** 2 / 2,
-    lambda z, sign: z - sign,
-    lambda z, sign: np.ones_like(z),
-    quadratic=True,
-)
-SQUARED_HINGE = Loss(
-    lambda z, sign: np.maximum(0.0, 1 - sign * z) ** 2,
-    lambda z, sign: -2 * sign * np.maximum(0.0, 1 - sign * z),
-    lambda z, sign: 2.0 * (sign * z < 1),
-)
+SQUARED = Loss(_squared_value, _squared_slope, _squared_curvature, quadratic=True)
+SQUARED_HINGE = Loss(_hinge_value, _hinge_slope, _hinge_curvature)
 
 
 def minimise(A, positive, weight, loss, penalty, start):

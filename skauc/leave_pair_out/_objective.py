@@ -173,8 +173,8 @@ def stationarity(fit, rows) -> float:
     if isinstance(rows.X, BlockMatrix):
         known = {"y": rows.positive, "weight": rows.weight}
         # a copy has no stored scores, which would be sent to the workers
-        pull, excess, total = rows.X.total(_pull_of_block, replace(fit), **known)
-        pull -= (excess / rows.n if objective.free else 0.0) * total
+        pull, excess, sums = rows.X.total(_pull_of_block, replace(fit), **known)
+        pull -= (excess / rows.n if objective.free else 0.0) * sums
         g = _slopes(fit, sample, fit.score(sample.X))
     else:
         g = _slopes(fit, rows, fit.score(rows.X))

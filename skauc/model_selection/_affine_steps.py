@@ -48,8 +48,8 @@ _TRAITS = {
 }
 _DIVIDE = StandardScaler, RobustScaler, MaxAbsScaler
 _RANDOM = GaussianRandomProjection, SparseRandomProjection
-_COMPONENTS = PCA, IncrementalPCA, TruncatedSVD, *_RANDOM  # z = C(x − x̄)
-_PROJECTIONS = PCA | FastICA | TruncatedSVD  # with a repeatable fit_transform of theirs
+_COMPONENTS = PCA, IncrementalPCA, TruncatedSVD, *_RANDOM  # z = C(x − c)
+_PROJECTIONS = PCA | FastICA | TruncatedSVD  # fit_transform returns what transform does
 _MOST_NUMBERS = 2**25  # entries sent through a step of unknown class: 256 MB
 _SAME = 1e-6  # relative difference that rounding may leave
 
@@ -166,7 +166,9 @@ def ignores_y(step) -> bool:
 def _traits(step):
     """Whether a fit of the step ignores y, and whether it is repeatable."""
     name = ".".join(type(step).__module__.split(".")[:2])
-    return _TRAITS.get("" if isinstance(step, TargetEncoder) else name, (False, False))
+    if isinstance(step, TargetEncoder):  # unlike the other encoders of its module
+        return False, False
+    return _TRAITS.get(name, (False, False))
 
 
 def is_repeatable(step) -> bool:

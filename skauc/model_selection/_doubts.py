@@ -51,7 +51,10 @@ def warn(reasons, rows=None) -> None:
     for reason in reasons:
         text = f"{reason[0].upper()}{reason[1:]}"
         issue = partial(warn_caller, text, UntrustedAUCWarning)
-        issue() if rows is None else rows.cached(("warned", reason), issue)
+        if rows is None:
+            issue()
+        else:
+            rows.cached(("warned", reason), issue)
 
 
 # ---------------------------------------------------------------- rows and weights

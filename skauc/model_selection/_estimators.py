@@ -214,7 +214,7 @@ def scores_towards(model, X, y, positive) -> np.ndarray:
     # scores are larger for the larger label, which may be the negative class
     lower = getattr(model, "classes_", np.unique(y))[0]
     score = -score if positive[y == lower].any() else score
-    name = f"scores of a refitted {type(model).__name__}"
+    name = f"scores of a fitted {type(model).__name__}"
     return check_score(score, n_rows(X), name=name)
 
 

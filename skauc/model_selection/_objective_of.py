@@ -51,7 +51,7 @@ def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
         Why there is no fit, as half a sentence.
     """
     # a class with a fit of its own may minimise something else
-    if not is_known(type(linear).fit):
+    if not is_known(getattr(type(linear), "fit", None)):
         return None, "its fit is not that of a class known here"
     for kind, describe in _REGISTRY.items():
         if isinstance(linear, kind):

@@ -119,7 +119,10 @@ class OpenedModel:
 
     def check_front(self, front):
         """Raise if the column names are not those of the fit."""
-        if hasattr(self.linear, "feature_names_in_"):
+        named = hasattr(self.linear, "feature_names_in_")
+        # the model inside an eliminator was fitted without names
+        eliminated = self.steps and isinstance(self.steps[-1], RFE)
+        if named or (hasattr(front, "columns") and not eliminated):
             # scikit-learn compares the names of the columns
             how = {"reset": False, "skip_check_array": True, "ensure_2d": False}
             validate_data(self.linear, front, **how)
@@ -135,8 +138,10 @@ class OpenedModel:
         name = next((name for name in names if hasattr(self.linear, name)), "")
         known = is_known(getattr(type(self.linear), name, None))
         # labels do not rank, and of several classes only decisions can be compared
-        comparable = names[:1] if self.n_classes > 2 else names[:2]
-        comparable = names if self.classes is None else comparable
+        if self.classes is None:
+            comparable = names
+        else:
+            comparable = names[:1] if self.n_classes > 2 else names[:2]
         if known or self.one_vs_one or name not in comparable:
             return
         rows = take_rows(front, np.arange(min(_ROWS_TRIED, n_rows(front))))
@@ -218,7 +223,7 @@ def _open_linear(model):
     wrapper = isinstance(model, OneVsRestClassifier | OneVsOneClassifier)
     if wrapper or not hasattr(model, "coef_"):
         check_is_fitted(model)
-    if hasattr(model, "cv_results_"):
+    if hasattr(model, "cv_results_") and not hasattr(model, "coef_"):
         raise TypeError(
             f"{name} must be fitted with refit to be scored, got a search without refit"
         )
@@ -230,7 +235,9 @@ def _open_linear(model):
             "values with skauc.cbauc_score, or refit it with "
             "prior=AdaptivePrior(refits=5)"
         )
-    W, intercept = map(np.concatenate, zip(*map(_coefficients, parts), strict=True))
+    coefficients = [_coefficients(part) for part in parts]
+    W = np.concatenate([coef for coef, _ in coefficients])
+    intercept = np.concatenate([intercept for _, intercept in coefficients])
     linear = parts[0] if len(parts) == 1 else model
     opened = OpenedModel(linear, model, W, -intercept, getattr(model, "classes_", None))
     if opened.n_classes > 2 and isinstance(model, SVC | NuSVC):
@@ -262,6 +269,11 @@ def _open_threshold(wrapper):
         check_is_fitted(wrapper.estimator)
         inner = wrapper.estimator
     opened = OpenedModel.of(inner)
+    if opened.n_classes > 2:
+        raise ValueError(
+            f"{type(wrapper).__name__} must separate two classes, got "
+            f"{opened.n_classes} classes"
+        )
     # Xw + b > 0 is Xw > −b; the wrapper's cut is in units of the decision Xw + b.
     natural = -float(np.ravel(getattr(opened.linear, "intercept_", 0.0))[0])
     return replace(opened, cut=np.array([natural + _moved_cut(wrapper, opened)]))

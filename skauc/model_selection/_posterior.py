@@ -320,8 +320,8 @@ def evaluations(
     )
     for model in models:
         check_counts(model.weight, model.positive)
-    known = rows == "auto" and not adaptive
-    judgement = ASSUMED if known else judge_rows(models[0], rows)
+    unjudged = rows == "auto" and not adaptive
+    judgement = ASSUMED if unjudged else judge_rows(models[0], rows)
     how = prior, covariance, judgement, report, pairs
     return [Evaluation(model, *how) for model in models]
 

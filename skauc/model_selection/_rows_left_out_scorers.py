@@ -17,6 +17,7 @@ from ..leave_pair_out._objective import at_optimum
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
+from ._doubts import STOPPED_EARLY, warn
 from ._estimators import (
     counted_rows,
     decision_values,
@@ -54,11 +55,13 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
         hinge), ``LinearDiscriminantAnalysis`` (no or fixed shrinkage), their ``…CV``
         forms and skauc's own estimators.
     ValueError
-        When called: if the rows are not the ones that trained the model, or its solver
-        stopped early.
+        When called: if the rows are not the ones that trained the model.
 
     Warns
     -----
+    UntrustedAUCWarning
+        When called: if the solver of the model stopped early; the AUC is then that of
+        the optimum of its objective.
     UndefinedMetricWarning
         When called: if a class has one row (nan), or all coefficients are 0 (½).
 
@@ -104,15 +107,17 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             f"{model.name} has no leave-pair-out AUC in closed form "
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
-    trained = judge_rows(model).kind == "training" and not model.stopped
+    trained = judge_rows(model).kind == "training"
     fit = at_optimum(model.fit, model.front, model.gradient) if trained else None
     found = None if fit is None else leave_pair_out(fit, model.front)
     if found is None:
         raise ValueError(
             "X must be the rows (and sample_weight the weights) that trained the "
-            f"{model.name}, got rows on which its gradient is not 0, a solver that has "
-            "not converged or a singular fit"
+            f"{model.name}, got rows on which its gradient is not 0, or a singular fit"
         )
+    if model.stopped:
+        source = "rows left out of the optimum"
+        warn([STOPPED_EARLY.format(name=model.name, source=source)])
     return found[0]
 
 

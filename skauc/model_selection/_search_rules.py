@@ -231,7 +231,8 @@ def _scores(results):
     score, K = split.mean(axis=1), split.shape[1]
     # Var d̄ = (1/K + n_test/n_train) Σ (d − d̄)²/(K − 1), n_test/n_train = 1/(K − 1)
     factor = (1 / K + 1 / (K - 1)) / (K - 1)
-    return score, np.sqrt(factor) * (split - score[:, None])
+    with np.errstate(invalid="ignore"):  # a score of −inf
+        return score, np.sqrt(factor) * (split - score[:, None])
 
 
 def _one_score(results):

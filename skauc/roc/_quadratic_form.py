@@ -9,6 +9,7 @@ import numpy as np
 from ..statistics._checks import as_numbers, check_interval, check_numbers
 from ._contour import upper_quantile, upper_tail
 
+_ROUNDING = 1e-16  # λ and b, in deviations: λz² + bz is below 1e-13 in all tails
 _LARGEST = 1e100  # largest weight, slope or offset: squares do not overflow
 
 
@@ -168,7 +169,13 @@ class QuadraticForm:
     def _standardised(self):
         """Standard deviation, and weights and slopes in units of it."""
         unit = self.std() or 1.0  # a point mass has no terms
-        return unit, self.weights / unit, self.slopes / unit
+        weights, slopes = self.weights / unit, self.slopes / unit
+        # rounding of 0 would move the end of the support, Σ −b²/(4λ)
+        weights, slopes = (
+            np.where(np.abs(part) < _ROUNDING, 0.0, part) for part in (weights, slopes)
+        )
+        there = (weights != 0) | (slopes != 0)
+        return unit, weights[there], slopes[there]
 
     def _nearer_tail(self, x, *, density=False):
         """Tail on the side of x away from the mean, density, whether that is right."""

@@ -368,7 +368,7 @@ class NoNumbers(LogisticRegression):
         (MODEL, {"verbose": None}, "verbose must be a whole number >= 0, got None"),
         (MODEL, {"groups": np.arange(3)}, "groups must have one value for each"),
         (MODEL, {"groups": Y}, "each class in 2 groups or more .*, got 1"),
-        (NoNumbers(), {}, "scores of a refitted NoNumbers must be finite, got nan"),
+        (NoNumbers(), {}, "scores of a fitted NoNumbers must be finite, got nan"),
     ],
 )
 def test_bad_options(estimator, options, message):

@@ -15,7 +15,12 @@ from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import UndefinedMetricWarning, UnsetMetadataPassedError
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+    RidgeClassifierCV,
+)
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -34,6 +39,7 @@ from skauc import (
     AdaptivePrior,
     NormalInverseWishart,
     ResubstitutionSplit,
+    UntrustedAUCWarning,
     auc_posterior,
     bee_scorer,
     cbauc_scorer,
@@ -193,11 +199,18 @@ def test_lpo_is_that_of_an_optimum():
         for k in (100, 3)
     )
     separated = LogisticRegression(C=1e8, max_iter=1000).fit(A, b)
-    for model in (near, separated):
-        found = auc_posterior(model, A, b).leave_pair_out
+    for model in (near, separated, far):
+        prior = AdaptivePrior(refits=0) if model is far else "adaptive"
+        found = auc_posterior(model, A, b, prior=prior).leave_pair_out
         assert lpo_auc_scorer(model, A, b) == pytest.approx(found, abs=1e-12)
-    with pytest.raises(ValueError, match="a solver that has not converged"):
+    with pytest.warns(UntrustedAUCWarning, match="rows left out of the optimum"):
         lpo_auc_scorer(far, A, b)
+
+
+def test_a_model_that_keeps_its_cross_validation_is_no_search():
+    model = RidgeClassifierCV(store_cv_results=True).fit(X, Y)
+    plain = RidgeClassifier(alpha=model.alpha_).fit(X, Y)
+    assert cbauc_scorer(model, X, Y) == pytest.approx(cbauc_scorer(plain, X, Y))
 
 
 def test_lpo_errors():

@@ -307,3 +307,17 @@ def test_error_texts():
         QuadraticForm([1.0], [1.0], np.inf)
     with pytest.raises(ValueError, match=r"q must lie in \[0, 1\], got 1.5"):
         QuadraticForm([1.0], [1.0]).isf(1.5)
+
+
+@pytest.mark.parametrize("weight", [1e-32, -1e-32])
+@pytest.mark.parametrize("slope", [2e-17, 0.04])
+def test_numbers_that_are_rounding_are_none(weight, slope):
+    """Of a covariance without full rank: they would move the end of the support."""
+    weights, slopes = np.array([-0.43, -0.31, -0.13]), np.array([0.05, 0.02, 0.03])
+    exact = QuadraticForm([*weights, 0.0], [*slopes, slope if slope > 1e-16 else 0.0])
+    rounded = QuadraticForm([*weights, weight], [*slopes, slope])
+    end = -np.sum(slopes**2 / (4 * weights))
+    x = np.append(np.linspace(-1.5, 0.0, 40), end + np.linspace(-1e-3, 0.01, 12))
+    np.testing.assert_allclose(rounded.sf(x), exact.sf(x), rtol=1e-12)
+    q = [0.999, 0.5, 0.01]
+    np.testing.assert_allclose(rounded.isf(q), exact.isf(q), rtol=1e-12)
