@@ -3,8 +3,8 @@
     python -m benchmarks.speed.scale [--fast] [--out DIR] [--largest N]
 
 Rows of 30 features are made in the workers of a ``distributed.LocalCluster`` (two
-processes of one thread), chunk by chunk, and go nowhere; a worker may hold 480 MB, a
-tenth of 2·10⁷ rows. ``results/scale/scale.csv`` has a row for each operation and n:
+processes of one thread), chunk by chunk, and go nowhere; a worker may hold 320 MiB, a
+seventh of 10⁷ rows. ``results/scale/scale.csv`` has a row for each operation and n:
 
 * ``seconds`` on the clock, and ``cpu``, the processor seconds of the workers (on a busy
   machine only the second is fair), both with the making of the rows, which is most of
@@ -33,7 +33,7 @@ from benchmarks.tools.runs import parse
 from benchmarks.tools.table import write_table
 
 P, CHUNK, SMALL_CHUNK = 30, 50_000, 50
-MEMORY = 480 * 10**6  # of a worker
+MEMORY = 320 * 2**20  # of a worker
 SIZES = (10**5, 10**6, 10**7)
 QUIET = {
     "distributed.admin.system-monitor.gil.enabled": False,
