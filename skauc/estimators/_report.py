@@ -203,10 +203,13 @@ class FittedLikelihood:
 
     def _restricted(self, held, gap):
         """The maximum where ``heldᵀ(d − d̂) = gap``, by Newton's steps."""
-        # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum
-        along = solve(self.point.information, held)
-        start = self.point.theta + along @ np.linalg.solve(held.T @ along, gap)
-        point = self.objective.at(start)
+        # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum, and the shortest
+        # d with aᵀd = aᵀd̂ + gap: some logits of the first may be far out
+        d, along = self.point.theta, solve(self.point.information, held)
+        tangent = d + along @ np.linalg.solve(held.T @ along, gap)
+        shortest = held @ np.linalg.solve(held.T @ held, held.T @ d + gap)
+        points = map(self.objective.at, (tangent, shortest))
+        point = max(points, key=lambda start: start.objective)
         if held.shape[1] == len(held):  # nothing is left free
             return point
         end = climb(self.objective, point, linalg.null_space(held.T), **_CLIMB)
