@@ -302,11 +302,9 @@ def check_groups(groups, n: int) -> np.ndarray | None:
     if groups.dtype.kind == "f" and np.isnan(groups).any():
         row = int(np.flatnonzero(np.isnan(groups))[0])
         raise ValueError(f"groups must not be NaN, got nan in row {row}")
-    try:
-        return np.unique(groups, return_inverse=True)[1]
-    except TypeError:
-        distinct_labels(groups, name="groups")  # names the kinds
-        raise
+    if groups.dtype.kind == "O":
+        distinct_labels(groups, name="groups")  # refuses labels of several kinds
+    return np.unique(groups, return_inverse=True)[1]
 
 
 def check_non_negative(sample_weight, n: int):

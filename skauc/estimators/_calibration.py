@@ -173,8 +173,9 @@ def calibration_estimate(
     in_the_large   0.05484         0.06511     0.3996  -0.07277  0.1825
     intercept 0 and slope 1: p = 1.8e-67
     """
-    given = y_true, y_prob, sample_weight, pos_label
-    positive, probability, weight = _check(*given, closed="neither")
+    positive, probability, weight = _check(y_true, y_prob, sample_weight, pos_label)
+    # a probability of 0 or 1 has an infinite logit
+    check_numbers("y_prob for a calibration slope", probability, 0, 1, "neither")
     logits = logit(probability)
     rows = FitRows(logits[:, None], positive.astype(int), np.arange(2), weight)
     found = maximise(IRLSLogisticRegression(), rows)
@@ -366,9 +367,9 @@ def _quantiles(values, weight, n_groups):
     return low + (h - np.floor(h)) * (high - low)
 
 
-def _check(y_true, y_prob, sample_weight, pos_label, closed="both"):
-    """Check labels, probabilities in [0, 1] or (0, 1), and weights."""
+def _check(y_true, y_prob, sample_weight, pos_label):
+    """Check labels, probabilities in [0, 1] and weights."""
     positive = check_positive(y_true, pos_label=pos_label)
     probability = check_score(y_prob, len(positive), name="y_prob")
-    check_numbers("y_prob", probability, 0, 1, closed)
+    check_numbers("y_prob", probability, 0, 1)
     return positive, probability, check_weight(sample_weight, positive)

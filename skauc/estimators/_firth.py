@@ -31,6 +31,8 @@ _LARGEST_RANK = 40
 class FirthObjective(Objective):
     """``ℓ + ½ log det H`` of two classes, with the information H of θ."""
 
+    concave = False
+
     def at(self, theta) -> Point:
         """ℓ* at θ; its information is that of the augmented rows."""
         point = super().at(theta)
@@ -45,16 +47,13 @@ class FirthObjective(Objective):
         G, added, bend, M = self.sums(_leverage_terms, theta, root)
         bend = M.T @ M / 2 - bend if root.shape[1] <= _LARGEST_RANK else added
         G, added = by_theta(G, added)
-        curvature = H + by_theta(bend[0], bend)[1]
-        if linalg.eigvalsh(curvature)[0] <= 0:  # ℓ* is not concave here
-            curvature = H + added
         return replace(
             point,
             # ½ log det(LLᵀ) = Σ log L_ii
             objective=point.log_likelihood + np.log(np.diag(L)).sum(),
             gradient=point.gradient + G,
             information=H + added,
-            curvature=curvature,
+            curvature=H + by_theta(bend[0], bend)[1],
         )
 
 

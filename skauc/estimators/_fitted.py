@@ -164,9 +164,11 @@ class LogisticFit(OffsetClassifier):
         check_is_fitted(self, "result_")
         firth_fit, classes = self.penalty == "firth", self.class_weight
         if np.isfinite(self.C):
-            rule = f"defined for maximum likelihood (C=inf), got C={self.C}"
+            rule = "defined for maximum likelihood (C=inf), whose inverse information "
+            rule += f"is the covariance of the estimates, got C={self.C}"
         elif self.separation_ is not None:
-            rule = f"not defined for {self.separation_} separation of the classes"
+            rule = "not defined where the estimate does not exist, got "
+            rule += f"{self.separation_} separation of the classes"
         elif firth_fit and not firth:
             rule = "defined for maximum likelihood, got penalty='firth'"
         elif classes is not None and (firth_fit or not weighted):

@@ -142,7 +142,8 @@ covariance_estimator
         with unchanged_by_errors(self), self._named_errors():
             super().fit(X, y)
             check.class_count(self.classes_)
-        scores = np.asarray(X) @ self.coef_.T.astype(float)
+        # the parent also takes numbers that are written as text
+        scores = np.asarray(X, dtype=float) @ self.coef_.T.astype(float)
         groups = [labels == label for label in self.classes_]
         self._fit_curves(group_moments(scores, groups), len(labels))
         return self

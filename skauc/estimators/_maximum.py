@@ -85,12 +85,11 @@ def reference_code(model, classes):
     if model.reference is None:
         return 0
     labels = classes.tolist()
-    allowed = labels if len(labels) > 2 else labels[:1]
+    allowed, rule = labels, f"be one of the labels {labels}"
+    if len(labels) == 2:
+        allowed, rule = labels[:1], f"be {labels[0]!r}, the first of two labels"
     if np.ndim(model.reference) > 0 or model.reference not in allowed:
-        raise ValueError(
-            f"reference must be one of the labels {allowed} (the first of two), got "
-            f"{model.reference!r}"
-        )
+        raise ValueError(f"reference must {rule}, got {model.reference!r}")
     return labels.index(model.reference)
 
 

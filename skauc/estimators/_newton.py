@@ -113,6 +113,7 @@ class Objective:
     coding: Coding
     coordinates: Coordinates
     ridge: float = 0.0
+    concave = True  # everywhere
 
     @cached_property
     def penalty(self):
@@ -213,13 +214,19 @@ class Step(NamedTuple):
 
 def newton_step(objective, point, basis) -> Step:
     """Solve ``H d = g`` within the span of the basis; None means the whole space."""
-    H, g = point.curvature, point.gradient
+    H, g = _within(basis, point.curvature), point.gradient
+    if not objective.concave and linalg.eigvalsh(H)[0] <= 0:
+        H = _within(basis, point.information)  # the objective is not concave here
     if basis is None:
         d = solve(H, g)
     else:
-        N = basis
-        d, g = N @ solve(N.T @ H @ N, N.T @ g), N @ (N.T @ g)
+        d, g = basis @ solve(H, basis.T @ g), basis @ (basis.T @ g)
     return Step(d, float(g @ d), np.abs(g).max() / objective.rows.total)
+
+
+def _within(basis, H):
+    """Restrict second derivatives to the span of a basis; None means no limit."""
+    return H if basis is None else basis.T @ H @ basis
 
 
 def ascend(objective, point, d, max_halvings):

@@ -26,7 +26,6 @@ from scipy.special import chdtrc, ndtr, ndtri
 from sklearn.exceptions import ConvergenceWarning
 
 from .._validation import check_numbers
-from ..statistics._numerics import TINY
 from ..statistics._result import Result, table_text
 from ..statistics._wald import WaldTable
 from ..statistics._warn_caller import warn_caller
@@ -203,10 +202,13 @@ class FittedLikelihood:
 
     def _restricted(self, held, gap):
         """The maximum where ``heldᵀ(d − d̂) = gap``, by Newton's steps."""
-        # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum
-        along = solve(self.point.information, held)
-        start = self.point.theta + along @ np.linalg.solve(held.T @ along, gap)
-        point = self.objective.at(start)
+        # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum, and the shortest
+        # d with aᵀd = aᵀd̂ + gap: some logits of the first may be far out
+        d, along = self.point.theta, solve(self.point.information, held)
+        tangent = d + along @ np.linalg.solve(held.T @ along, gap)
+        shortest = held @ np.linalg.solve(held.T @ held, held.T @ d + gap)
+        points = map(self.objective.at, (tangent, shortest))
+        point = max(points, key=lambda start: start.objective)
         if held.shape[1] == len(held):  # nothing is left free
             return point
         end = climb(self.objective, point, linalg.null_space(held.T), **_CLIMB)
@@ -305,13 +307,18 @@ class Report:
 
 
 def check_contrast(contrast):
-    """Check the rows of a contrast: finite and linearly independent."""
+    """Check the rows of a contrast: finite, not 0, linearly independent."""
     L = np.atleast_2d(check_numbers("contrast", contrast, closed="neither"))
     if L.ndim != 2 or 0 in L.shape:
         raise ValueError(f"contrast must be a matrix or a row, got shape {L.shape}")
-    # divide rows by their largest entry, so that the rank does not depend on it
     largest = np.abs(L).max(axis=1, keepdims=True)
-    rank = np.linalg.matrix_rank(L / np.maximum(largest, TINY))
+    if not largest.all():
+        raise ValueError(
+            "contrast must have an entry other than 0 in each row, got a row of zeros, "
+            f"row {np.argmin(largest)}"
+        )
+    # divide rows by their largest entry, so that the rank does not depend on it
+    rank = np.linalg.matrix_rank(L / largest)
     if rank < len(L):
         raise ValueError(
             f"contrast must have linearly independent rows, got rank {rank} of {len(L)}"

@@ -83,9 +83,9 @@ class Moments:
         Raises
         ------
         ValueError
-            If X holds NaN or infinite values, if the root mean square of a feature is
-            neither 0 nor in [1e-70, 1e70], if X and ``sample_weight`` have different
-            lengths, or if a weight is negative.
+            If X holds NaN or infinite values, if the size of a feature is neither 0 nor
+            in [1e-70, 1e70], if X and ``sample_weight`` have different lengths, or if a
+            weight is negative.
 
         Examples
         --------
@@ -273,8 +273,8 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
             moments = [_sparse(X, group, weight, featurewise) for group in groups]
         else:
             moments = _dense(X, groups, weight, featurewise)
-        for part in moments:
-            _check_range(part)
+        for part, group in zip(moments, groups, strict=True):
+            _check_range(part, X, group)
     return moments
 
 
@@ -295,18 +295,21 @@ def _weight(sample_weight, n):
     return None if sample_weight is None else check_weights(sample_weight, n)
 
 
-def _check_range(moments):
-    """Raise unless each feature's root mean square is 0 or within the range."""
+def _check_range(moments, X, group):
+    """Raise unless each feature of a group's rows is 0 or of a size in the range."""
     W, (low, high) = moments.scatter, RANGE
     square = (np.diag(W) if W.ndim == 2 else W) / max(moments.n, TINY)  # 0 without rows
     size = np.sqrt(square + moments.mean**2)
     # this form of the condition also refuses NaN
     bad = ~((size <= high) & ((size >= low) | (size == 0) & (moments.mean == 0)))
-    if bad.any():
-        j = int(np.flatnonzero(bad)[0])
+    for j in np.flatnonzero(bad):
+        largest = abs(X[group][:, [j]]).max()
+        if low <= largest <= high:  # a few values between zeros
+            continue
+        got = "NaN" if np.isnan(largest) else f"{largest:.3g}"
         raise ValueError(
-            f"X must be finite, and 0 or between {low:g} and {high:g} in size, got a "
-            f"root mean square of {size[j]:.3g} in feature {j}"
+            f"X must be finite, and 0 or between {low:g} and {high:g} in size, got "
+            f"{got} in feature {j}"
         )
 
 

@@ -170,6 +170,28 @@ def test_complete_separation_is_finite(fit_intercept):
     assert np.all((table.low < table.coefficient) & (table.coefficient < table.high))
 
 
+def test_profile_reaches_a_limit_far_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    y = (X @ rng.normal(size=(4, 2)) + rng.gumbel(size=(120, 2))).argmax(axis=1)
+    y[:2] = 0, 1
+    X = np.column_stack([X[:, 0], 2 * y - 1 + X[:, 1] / 10])
+    table = firth().fit(X, y).summary(method="profile", X=X, y=y)
+    design = np.column_stack([np.ones(120), X])
+    _, value = maximum(design, y)
+    _, held = maximum(design, y, held=(2, table.high[2]))
+    assert 2 * (value - held) == pytest.approx(chi2.ppf(0.95, 1), rel=1e-5)
+    assert table.high[2] == pytest.approx(15.50618, rel=1e-6)  # not 8.86
+
+
+def test_profile_passes_points_without_information():
+    # a value far from the others: some points that are tried are not finite
+    X = np.exp(np.random.default_rng(5).normal(size=(16, 1))).round(1)
+    y = np.arange(16) < 2
+    table = firth().fit(X, y).summary(method="profile", X=X, y=y)
+    assert np.isfinite([table.low, table.high]).all()
+
+
 # Texts --------------------------------------------------------------------------------
 
 

@@ -128,6 +128,17 @@ def test_bad_labels_priors_and_sizes_are_named(kind):
         kind().fit(X * 1e150, y)
 
 
+def test_numbers_as_text_or_in_single_precision():
+    X, y = two_normals()
+    X = X.round(3)
+    expected = LinearDiscriminantROC().fit(X, y).auc_
+    frame = pytest.importorskip("pandas").DataFrame(X.astype(str))
+    for same in (X.astype("U"), X.astype("U").astype(object), frame):
+        assert LinearDiscriminantROC().fit(same, y).auc_ == pytest.approx(expected)
+    single = LinearDiscriminantROC().fit(X.astype("f4"), y)
+    assert single.auc_ == pytest.approx(expected, rel=1e-6)
+
+
 def test_a_prior_of_zero_has_the_curve_of_the_projection():
     X, y = two_normals()
     with np.errstate(divide="ignore"):

@@ -1,6 +1,7 @@
 """Logistic regression: scikit-learn's and statsmodels' answers, and the inference."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -222,14 +223,14 @@ def test_metadata_routing():
         ({"tol": -1}, "tol must be > 0, got -1"),
         ({"max_iter": 0}, "max_iter must be a whole number >= 1, got 0"),
         ({"max_halvings": -1}, "max_halvings must be a whole number >= 0, got -1"),
-        ({"reference": 9}, r"reference must be one of the labels \[1\] .* got 9"),
-        ({"reference": 2}, r"the labels \[1\] \(the first of two\), got 2"),
+        ({"reference": 9}, "reference must be 1, the first of two labels, got 9"),
+        ({"reference": 2}, "reference must be 1, the first of two labels, got 2"),
         ({"class_weight": "even"}, "class_weight must be None, .* got 'even'"),
         ({"class_weight": {5: 1}}, r"name labels of \[1, 2\], got 5"),
         ({"class_weight": {1: 0.0}}, "only zeros in class 1"),
         ({"class_weight": {1: -1.0}}, r"class_weight of 1 must lie in \[0, .* -1.0"),
         ({"class_weight": {1: "x"}}, r"class_weight of 1 must lie in \[0, .* 'x'"),
-        ({"reference": np.arange(2)}, "reference must be one of the labels"),
+        ({"reference": np.arange(2)}, "reference must be 1, the first of two labels"),
         ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
         ({"warm_start": 2}, "warm_start must be True or False, got 2"),
     ],
@@ -237,6 +238,42 @@ def test_metadata_routing():
 def test_errors_name_the_parameter(params, text):
     with pytest.raises(ValueError, match=text):
         IRLSLogisticRegression(**params).fit(*virginica())
+
+
+def test_error_of_a_reference_of_three_classes():
+    X, y = load_iris(return_X_y=True)
+    text = r"reference must be one of the labels \[0, 1, 2\], got 9$"
+    with pytest.raises(ValueError, match=text):
+        IRLSLogisticRegression(reference=9).fit(X, y)
+
+
+@pytest.mark.parametrize("bad", ["NaN", "inf", "1e+200"])
+def test_errors_name_the_feature(bad):
+    X, y = virginica()
+    X[3, 1] = float(bad)
+    text = f"got {bad} in feature 1"
+    for model in (IRLSLogisticRegression(), IRLSLogisticRegression(C=1.0)):
+        with pytest.raises(ValueError, match=re.escape(text)):
+            model.fit(X, y)
+
+
+def test_errors_say_why_there_is_no_covariance():
+    X, y = virginica()
+    text = r"\(C=inf\), whose inverse information is the covariance of the estimates"
+    with pytest.raises(ValueError, match=text):
+        IRLSLogisticRegression(C=1.0).fit(X, y).summary()
+    with pytest.warns(ConvergenceWarning):
+        model = IRLSLogisticRegression().fit(1.0 * y[:, None], y)
+    with pytest.raises(ValueError, match="estimate does not exist, got complete sep"):
+        model.summary()
+
+
+def test_error_of_a_contrast_with_a_row_of_zeros():
+    model = IRLSLogisticRegression().fit(*virginica())
+    contrast = np.eye(3)[:2]
+    contrast[1] = 0
+    with pytest.raises(ValueError, match=r"contrast must .* got a row of zeros, row 1"):
+        model.wald_test(contrast)
 
 
 # More features than rows --------------------------------------------------------------

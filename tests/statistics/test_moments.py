@@ -334,6 +334,25 @@ def test_values_outside_the_range(bad):
                 Moments.from_samples(sample, featurewise=featurewise)
 
 
+def test_a_value_outside_the_range_is_reported():
+    def text(bad):
+        with pytest.raises(ValueError, match="in feature 1") as error:
+            Moments.from_samples([[1.0, 0.5], [2.0, bad]])
+        return str(error.value)
+
+    assert text(-1e200).endswith("got 1e+200 in feature 1")
+    assert text(np.nan).endswith("got NaN in feature 1")
+    assert text(-np.inf).endswith("got inf in feature 1")
+    with pytest.raises(ValueError, match="got 3e-90 in feature 0"):
+        Moments.from_samples([[1e-90], [-3e-90]])
+
+
+def test_one_small_value_among_zeros_is_within_the_range():
+    X = np.zeros((100, 1))
+    X[0] = 2e-70
+    assert Moments.from_samples(X).mean == pytest.approx(2e-72)
+
+
 @pytest.mark.parametrize("size", [2e-70, 1e-30, 1e30, 1e69])
 def test_values_within_the_range(rng, size):
     X = rng.normal(size=(20, 3)) + 1
