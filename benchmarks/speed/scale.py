@@ -37,9 +37,8 @@ MEMORY = 320 * 2**20  # of a worker
 SIZES = (10**5, 10**6, 10**7)
 QUIET = {
     "distributed.admin.system-monitor.gil.enabled": False,
-    # rows that do not fit must show: a worker at 95 % of its memory is killed
-    "distributed.worker.memory.spill": False,
-    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.spill": False,  # rows that do not fit must show: a
+    "distributed.worker.memory.pause": False,  # worker at 95 % of its memory is killed
 }
 
 
