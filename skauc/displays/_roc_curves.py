@@ -91,6 +91,6 @@ def _folds(cv_results):
     if missing:
         raise ValueError(
             "cv_results must be the dictionary of cross_validate with "
-            f"return_estimator=True and return_indices=True, got none of {missing}"
+            f"return_estimator=True and return_indices=True, but it lacks {missing}"
         )
     return cv_results["estimator"], cv_results["indices"]["test"]

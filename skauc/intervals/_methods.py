@@ -25,7 +25,6 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart, projected_posterior
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ..statistics._moments import Moments
-from ..statistics._numerics import RANGE
 from ._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
 from ._limits import score_limits, wald_limits
 from ._resampling import resampled_weights
@@ -62,13 +61,10 @@ def _around_auc(variance):
 def _moments(sample, method):
     """Moments of the scores of each class."""
     largest = max(np.abs(score).max() for score in sample.scores)
-    if largest > RANGE[1]:
-        raise ValueError(
-            f"y_score must be at most {RANGE[1]:g} in size for method={method!r}, got "
-            f"{largest:g}"
-        )
-    weights = sample.weights or (None, None)
-    return map(Moments.from_samples, sample.scores, weights)
+    if np.isinf(largest):
+        raise ValueError(f"y_score must be finite for method={method!r}, got inf")
+    scores = [score / (largest or 1.0) for score in sample.scores]  # of any size
+    return map(Moments.from_samples, scores, sample.weights or (None, None))
 
 
 def _binormal(sample):

@@ -168,10 +168,9 @@ class Plan:
             side * (self.auc - self.border) - self._reach(z, side, n_neg, n_pos, error)
             for side in self.sides
         )
-        # one score twice has no error, and its difference is never significant
-        safe = np.maximum(error, _NO_ERROR)
-        doubt = error > _NO_ERROR
-        return sum(np.where(doubt, ndtr(gap / safe), gap > 0) for gap in gaps)
+        # one score twice has no error: the test is significant if the gap is positive
+        has_error, divisor = error > _NO_ERROR, np.maximum(error, _NO_ERROR)
+        return sum(np.where(has_error, ndtr(gap / divisor), gap > 0) for gap in gaps)
 
     def _reach(self, z, side, n_neg, n_pos, error):
         """Smallest significant distance r from the border of the null hypothesis."""
@@ -408,7 +407,8 @@ def auc_sample_size(
 
     if not np.all(enough(_MOST_ROWS)):
         raise ValueError(
-            "auc_sample_size needs a larger effect or width, got one beyond 2**40 rows"
+            "auc_sample_size needs a larger effect or width, got a study of more than "
+            "2**40 rows"
         )
     # bisect between 1 and 2⁴⁰ until less than a row is left
     n_pos = bisected(lambda n: enough(np.ceil(n)), _MOST_ROWS, 1.0, halvings=42)

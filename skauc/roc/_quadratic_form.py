@@ -9,7 +9,7 @@ import numpy as np
 from ..statistics._checks import as_numbers, check_interval, check_numbers
 from ._contour import upper_quantile, upper_tail
 
-_ROUNDING = 1e-16  # λ and b, in deviations: λz² + bz is below 1e-13 in all tails
+_ROUNDING = 1e-16  # λ and b, in deviations: they move quantiles by 1e-13 at most
 _LARGEST = 1e100  # largest weight, slope or offset: squares do not overflow
 
 

@@ -302,8 +302,12 @@ def _check_range(moments, X, group):
     size = np.sqrt(square + moments.mean**2)
     # this form of the condition also refuses NaN
     bad = ~((size <= high) & ((size >= low) | (size == 0) & (moments.mean == 0)))
-    for j in np.flatnonzero(bad):
-        largest = abs(X[group][:, [j]]).max()
+    if not bad.any():
+        return
+    rows = X[group][:, bad]
+    rows = rows.toarray() if sparse.issparse(rows) else rows
+    sizes = np.abs(rows.astype(float)).max(axis=0)
+    for j, largest in zip(np.flatnonzero(bad), sizes, strict=True):
         if low <= largest <= high:  # a few values between zeros
             continue
         got = "NaN" if np.isnan(largest) else f"{largest:.3g}"

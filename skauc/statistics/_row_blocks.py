@@ -32,11 +32,10 @@ class RowBlocks:
     Answers: how are data analysed that do not fit into memory, such as memory maps,
     Parquet files, or blocks that a function reads? Functions that mention RowBlocks in
     their documentation accept it in place of their arrays; they accept Dask collections
-    in the same way. The features of one block at a time are in memory (or of one for
-    each job of ``joblib.parallel_config(n_jobs=…)``, with which the blocks are read in
-    another thread), and sums over the blocks. Labels,
-    weights and scores are arrays of n numbers in memory, except in
-    :func:`class_moments`.
+    in the same way. The features of one block at a time are in memory, and sums over
+    the blocks. With ``joblib.parallel_config(n_jobs=…)`` they are the features of one
+    block per job, and the blocks may be read in another thread. Labels, weights and
+    scores are arrays of n numbers in memory, except in :func:`class_moments`.
 
     Parameters
     ----------

@@ -284,7 +284,7 @@ def test_errors_of_folds(folds):
     rule = "cv_results must be .* with return_estimator=True and return_indices=True"
     both = "['estimator', 'indices']"
     for given, got in [({}, both), ({"estimator": []}, "['indices']"), (1, both)]:
-        with pytest.raises(ValueError, match=f"{rule}, got none of {re.escape(got)}"):
+        with pytest.raises(ValueError, match=f"{rule}, but it lacks {re.escape(got)}"):
             BinormalROCDisplay.from_cv_results(given, X, y)
     with pytest.raises(ValueError, match="X must have the 100 rows of y, got 99 rows"):
         BinormalROCDisplay.from_cv_results(cv_results, X[1:], y)

@@ -186,6 +186,15 @@ def test_skewed_bootstrap_is_scipys_bca():
     assert got == pytest.approx(tuple(scipys.confidence_interval), abs=3e-3)
 
 
+@pytest.mark.parametrize("method", ["binormal", "bayesian"])
+def test_scores_of_any_size(method):
+    neg, pos = normal_samples(20, 30)
+    expected = estimate_of(neg, pos).confidence_interval(method=method)
+    for unit in (1e-75, 1e75):
+        got = estimate_of(unit * neg, unit * pos).confidence_interval(method=method)
+        assert got == pytest.approx(expected, rel=1e-9)
+
+
 def test_wald_limits_stay_between_0_and_1():
     estimate = estimate_of(np.arange(8.0), np.arange(6.5, 14))
     low, high = estimate.confidence_interval(method="delong", transform="none")

@@ -227,7 +227,7 @@ def test_error_texts_of_power(options, text):
         ),
         (
             {"power": 0.8, "null": 0.8 + 1e-9},
-            r"needs a larger effect or width, got one beyond 2\*\*40 rows",
+            r"needs a larger effect or width, got a study of more than 2\*\*40",
         ),
         (
             {"width": 0.1, "alternative": "less"},

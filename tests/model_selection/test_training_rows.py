@@ -451,3 +451,11 @@ def test_held_out_rows_of_two_features_do_not_pass_for_training_rows():
         here, there = halves(60, 2, seed)
         detected += judged(LogisticRegression().fit(*here), *there) == TRAINING
     assert detected <= 1
+
+
+def test_pca_of_true_and_false():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 8)) > 0
+    y = X[:, 0] ^ (rng.random(60) < 0.2)
+    model = make_pipeline(PCA(3), LogisticRegression()).fit(X, y)
+    assert auc_posterior(model, X, y).rows == "training (detected)"

@@ -426,3 +426,14 @@ def test_offsets_cost_no_digits_of_the_scatter(rng, weighted):
         scatter = (deviations * w[:, None]).T @ deviations
         size = np.sqrt(np.diag(scatter))
         assert np.all(np.abs(got.scatter - scatter) <= 1e-12 * np.outer(size, size))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, float])
+@pytest.mark.parametrize("bad", [np.inf, np.nan])
+def test_numbers_that_are_not_finite_are_refused(dtype, bad):
+    X = np.ones((6, 2), dtype)
+    X[4, 1] = bad
+    # SciPy has no sparse half precision
+    for rows in (X,) if dtype == np.float16 else (X, sparse.csr_array(X)):
+        with pytest.raises(ValueError, match="X must be finite, .* in feature 1"):
+            class_moments(rows, np.arange(6) % 2 == 0)
