@@ -16,7 +16,7 @@ BUDGET = {
     "statistics": 1164,
     "posterior": 704,
     "roc": 492,
-    "leave_pair_out": 634,
+    "leave_pair_out": 632,
     "adaptive": 665,
     "intervals": 2280,
     "estimators": 2042,

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..statistics._levels import balanced_variance, empirical_auc
-from ._coordinates import class_contrast, dense, row_blocks, spread, standard_unit
+from ..statistics._numerics import block_rows, parts_of
+from ._coordinates import class_contrast, dense, spread, standard_unit
 
 SEED = 632  # one seed, so that all candidates of a search share their samples
 INSIDE = 0.632  # 1 − 1/e: share of distinct rows in a bootstrap sample
@@ -42,7 +43,7 @@ def canonical_order(rows):
     mean, unit, sides = spread(rows)[0], standard_unit(rows), class_contrast(rows)
     gap = unit**2 * (sides @ rows.X)
     size, along = np.empty((2, rows.shape[0]))
-    for part in row_blocks(rows.shape):
+    for part in parts_of(len(rows.weight), block_rows(rows.shape[1])):
         Z = dense(rows.X[part]) - mean
         along[part] = np.abs(Z @ gap)
         square = (Z * unit) ** 2

@@ -17,10 +17,10 @@ from scipy.linalg import lapack
 
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments
+from ..statistics._numerics import block_rows, parts_of
 
 _ROUNDING = 1e-12  # share of a sum of squares below which a sparse column is constant
 _RANK = 1e-12  # share of the largest diagonal entry below which a pivot is rounding
-BLOCK = 2**18  # entries of the dense blocks of rows in sums
 
 
 def dense(X) -> np.ndarray:
@@ -46,7 +46,7 @@ def _spread(rows):
         total = square - rows.n * mean**2
         return mean, np.where(total > _ROUNDING * square, total, 0.0)
     total = np.zeros(rows.shape[1])
-    for part in row_blocks(rows.shape):
+    for part in parts_of(len(rows.weight), block_rows(rows.shape[1])):
         total += rows.weight[part] @ (rows.X[part] - mean) ** 2
     return mean, np.where(total > rows.n * (1e-13 * mean) ** 2, total, 0.0)
 
@@ -60,12 +60,6 @@ def standard_unit(rows) -> np.ndarray:
 def class_contrast(rows) -> np.ndarray:
     """Weights g (n,) with ``gᵀX = x̄₁ − x̄₀``."""
     return rows.weight * np.where(rows.positive, 1 / rows.n_pos, -1 / rows.n_neg)
-
-
-def row_blocks(shape):
-    """Slices of rows with about ``BLOCK`` entries each."""
-    step = max(BLOCK // max(shape[1], 1), 1)
-    return (slice(start, start + step) for start in range(0, shape[0], step))
 
 
 def gram(rows, centred, unit=None) -> np.ndarray:
