@@ -38,6 +38,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(autouse=True)
+def same_draws():
+    """Seed the generator of scikit-learn's solvers without a random_state."""
+    np.random.seed(0)
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(20240601)
