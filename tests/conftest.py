@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True)
 def same_draws():
     """Seed the generator of scikit-learn's solvers without a random_state."""
-    np.random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
 
 
 @pytest.fixture

@@ -19,8 +19,12 @@ from sklearn.preprocessing import StandardScaler
 
 import skauc
 
-# Warnings about doubtful numbers are tested with the functions that give them.
-pytestmark = pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+# Warnings about doubtful numbers and dependent features are tested with the functions
+# that give them.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning"),
+    pytest.mark.filterwarnings("ignore:.*linearly dependent"),
+]
 
 
 @dataclass(frozen=True)
@@ -292,6 +296,15 @@ def order(rows):
     return rows, at(rows, np.random.default_rng(0).permutation(60))
 
 
+def dependent(rows):
+    """Permute rows whose features are dependent: a sum, a copy, dummy variables."""
+    high = np.eye(2)[(rows.X[:, 3] > 0).astype(int)]
+    rows = replace(
+        rows, X=np.c_[rows.X, rows.X[:, 0] + rows.X[:, 1], rows.X[:, 2:3], high]
+    )
+    return order(rows)
+
+
 def swapped(rows):
     """Swap the classes and negate the scores: the same pairs are ranked right."""
     return rows, replace(
@@ -369,6 +382,12 @@ LAWS = {  # law: (function, calls, relative tolerance, {exception: reason})
             **FOLDS,
         },
     ),
+    "order of rows with dependent features": (
+        dependent,
+        OF_FEATURES,
+        1e-5,
+        {"bootstrap_auc": "draws rows by their numbers", **FOLDS},
+    ),
     "swapped classes": (
         swapped,
         CALLS,
@@ -420,7 +439,7 @@ def check(law, name):
     np.testing.assert_allclose(second, first, tolerance, tolerance, err_msg=law)
 
 
-MEANING, CONTAINERS = list(LAWS)[:4], list(LAWS)[4:]
+MEANING, CONTAINERS = list(LAWS)[:5], list(LAWS)[5:]
 
 
 @pytest.mark.parametrize("laws", [MEANING, CONTAINERS], ids=["meaning", "containers"])

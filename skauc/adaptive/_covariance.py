@@ -94,7 +94,8 @@ def _best_scale(a, lam, multiplicity, n):
     """``as`` of largest evidence for each a, a concave problem, by bisection."""
     P = multiplicity.sum()
     kappa = P + 1 + a
-    low = np.full(len(a), np.log(lam.max()) - 60.0)
+    # with dependent features the evidence may grow down to 0
+    low = np.full(len(a), np.log(_FLOOR * lam.max()))
     high = np.full(len(a), np.log(lam.max()) + 60.0)
     for _ in range(60):
         middle = (low + high) / 2

@@ -139,7 +139,9 @@ covariance_estimator
             with unchanged_by_errors(self):
                 return self._fit_blocks(blocks)
         labels = check.discriminant(X, y, self.priors)
-        with unchanged_by_errors(self), self._named_errors():
+        # classes of one mean have explained_variance_ratio_ 0/0 = NaN
+        quiet = np.errstate(invalid="ignore")
+        with unchanged_by_errors(self), self._named_errors(), quiet:
             super().fit(X, y)
             check.class_count(self.classes_)
         # the parent also takes numbers that are written as text

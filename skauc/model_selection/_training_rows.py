@@ -250,6 +250,8 @@ def _compare(training, score):
     D, chance = _with_chance(training, score, first, measure)
     if D <= min(_ALIKE * chance, _SMALL * unit):
         return DETECTED
+    if measure is distance and 2 - D <= _EQUAL:
+        return ASSUMED  # the same fit in reverse: chance may reverse a fit to noise
     return HELD_OUT if D > _FAR * unit + _UNLIKE * chance else ASSUMED
 
 

@@ -116,12 +116,6 @@ class Levels(Value):
         return tuple(float(w @ (v - self.auc) ** 2 / w.sum()) for v, w in classes)
 
     @property
-    def delong_variance(self) -> float:
-        """DeLong's variance; NaN where a class counts once."""
-        pairs = zip(self.spreads, self.sizes, strict=True)
-        return float(sum(s / (n - 1) if n > 1 else np.nan for s, n in pairs))
-
-    @property
     def bamber_variance(self) -> float:
         """Bamber's unbiased variance (eq. 2 of Cortes & Mohri); below 0 it is 0.
 

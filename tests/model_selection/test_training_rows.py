@@ -353,6 +353,15 @@ def test_whole_estimators_with_chance_and_stacks():
         assert judged(model, other, labels) != TRAINING
 
 
+def test_chance_may_reverse_a_fit_to_noise():
+    """Half of the fits to a feature of noise rank in the reverse order."""
+    for seed in range(12):
+        kind = np.random.default_rng(seed).integers(0, 30, (80, 1))
+        model = make_pipeline(TargetEncoder(), LogisticRegression())
+        model.fit(kind, np.arange(80) % 2)
+        assert judged(model, kind, np.arange(80) % 2) != HELD_OUT
+
+
 def test_samplers_are_refitted_with_the_whole():
     imblearn = pytest.importorskip("imblearn")
     (X, y), (others, labels) = halves(80, 5, n_classes=4)
