@@ -132,13 +132,12 @@ def aucs(scores, positive, weight):
         NaN and 0 where a class has no weight.
     """
     scores, weight = np.broadcast_arrays(*np.atleast_2d(scores, weight))
-    neg, pos = weight[:, ~positive], weight[:, positive]
-    pairs = neg.sum(axis=1) * pos.sum(axis=1)
+    pairs = (weight @ ~positive) * (weight @ positive)
     auc = np.full(len(scores), np.nan)
     for k in np.flatnonzero(pairs):
         centred = scores[k] - scores[k].mean()
         level = np.rint(centred / (_TIE * np.abs(centred).max() or 1.0))
-        auc[k] = empirical_auc(level[~positive], level[positive], neg[k], pos[k])
+        auc[k] = empirical_auc(level, positive, weight[k])
     return auc, pairs
 
 

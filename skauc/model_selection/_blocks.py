@@ -27,7 +27,7 @@ from ..statistics._moments import class_moments
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import Rows
 from ._doubts import relative_weights
-from ._estimators import TAKE_BLOCKS
+from ._estimators import TAKE_BLOCKS, takes_weight
 from ._objective_of import objective_of
 from ._opened_model import OpenedModel
 from ._posterior import Evaluation, auc_of_scores, evaluations
@@ -117,8 +117,7 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
     opened, front = sampled[0].model.scored.opened, matrix
     for step in opened.steps:
         front = front.behind(step)
-    scores = front @ opened.W.T
-    known = classes, codes, weight, scores, question["pos_label"]
+    known = opened.W, classes, codes, weight, question["pos_label"]
     whole = _Whole(blocks, matrix, front, *known)
     return [_SampledEvaluation.of(one, whole, question["rows"]) for one in sampled]
 
@@ -138,29 +137,38 @@ def even_sample(labels, weight, count):
     mass : ndarray of float of the same shape
         Adds up to the weight of each class.
     """
-    mass = np.zeros(len(labels))
+    sample, mass = [], []
     classes = np.unique(labels)
     for label in classes:
-        rows = np.flatnonzero(labels == label)
+        in_class = labels == label
+        rows = np.flatnonzero(in_class)
         size = min(len(rows), max(count // len(classes), 2))
         kept = rows[np.linspace(0, len(rows) - 1, size).astype(int)]
-        mass[kept] = weight[kept] * (weight[rows].sum() / weight[kept].sum())
-    rows = np.flatnonzero(mass)
-    return rows, mass[rows]
+        total = np.sum(weight, where=in_class)
+        sample.append(kept)
+        mass.append(weight[kept] * (total / weight[kept].sum()))
+    sample, mass = np.concatenate(sample), np.concatenate(mass)
+    order = np.argsort(sample)
+    return sample[order], mass[order]
 
 
 @dataclass(frozen=True, eq=False)
 class _Whole:
-    """All rows as they came and in front of the linear model; scores ``X @ Wᵀ``."""
+    """All rows as they came and in front of the linear model."""
 
     blocks: object
     entry: BlockMatrix
     matrix: BlockMatrix
+    W: np.ndarray
     classes: np.ndarray
     codes: np.ndarray
     weight: np.ndarray
-    scores: np.ndarray
     pos_label: object
+
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """Scores ``X @ Wᵀ`` of shape (n, k), from which those of all pairs are made."""
+        return self.matrix @ self.W.T
 
     def rows_of(self, model) -> Rows:
         """The rows of the two classes of a model."""
@@ -177,8 +185,9 @@ class _Whole:
 
     def score_of(self, model) -> np.ndarray:
         """The scores of these rows."""
-        scores = self.scores @ model.mix
-        return scores if model.pair is None else scores[self._which(model)]
+        if model.pair is None:
+            return self.matrix @ model.w_front
+        return self.scores[self._which(model)] @ model.mix
 
     def _which(self, model):
         """Mask of the rows of a pair of classes."""
@@ -315,7 +324,8 @@ def _judge(model, whole, rows):
             return DETECTED
     if opened.steps and type(opened.steps[0]) is StandardScaler:
         return _by_means(opened.steps[0].mean_, whole)
-    if isinstance(opened.whole, TAKE_BLOCKS) and not opened.steps:
+    can_fit = takes_weight(opened.whole) or not rows.weighted
+    if isinstance(opened.whole, TAKE_BLOCKS) and can_fit and not opened.steps:
         again = OpenedModel.of(clone(opened.whole).fit(whole.blocks))
         X = model.front.X
         D = distance(X @ opened.W.T, X @ again.W.T)

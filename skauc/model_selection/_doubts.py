@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from ..leave_pair_out._coordinates import centred_rows, standard_unit
+from ..statistics._numerics import parts_of
 from ..statistics._warn_caller import warn_caller
 
 FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
@@ -74,7 +75,10 @@ def few_rows(n_neg, n_pos) -> list[str]:
 
 def relative_weights(weight) -> list[str]:
     """Sentence if weights above 1 are not whole numbers."""
-    if weight is None or not ((weight > 1) & (weight != np.round(weight))).any():
+    if weight is None or not any(
+        ((weight[part] > 1) & (weight[part] != np.round(weight[part]))).any()
+        for part in parts_of(len(weight), 2**18)
+    ):
         return []
     return [
         "weights are counts of rows, but sample_weight holds values above 1 that are "

@@ -357,6 +357,5 @@ def _empirical(rows) -> Source:
 
 def auc_of_scores(score, rows) -> float:
     """Empirical AUC of scores (n,) of the rows."""
-    neg, pos = ~rows.positive, rows.positive
-    weights = (rows.weight[neg], rows.weight[pos]) if rows.weighted else ()
-    return empirical_auc(score[neg], score[pos], *weights)
+    weight = rows.weight if rows.weighted else None
+    return empirical_auc(score, rows.positive, weight)

@@ -213,7 +213,7 @@ def _fold_auc(estimator, X, y, positive, weight, train, test):
     score = scores_towards(model, take_rows(X, test), y, positive)
     pos = positive[test]
     w = np.ones(len(test)) if weight is None else weight[test]
-    auc = empirical_auc(score[~pos], score[pos], w[~pos], w[pos])
+    auc = empirical_auc(score, pos, w)
     return auc, w[pos].sum() * w[~pos].sum()
 
 

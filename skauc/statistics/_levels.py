@@ -25,7 +25,7 @@ from scipy import sparse
 from ._numerics import parts_of
 from ._result import Value
 
-_COUNTED = 2**18  # positives that are ranked at once
+_COUNTED = 2**18  # rows whose positives are ranked at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,29 +235,42 @@ def placements(neg, pos, weight_neg=None, weight_pos=None):
     return tuple(v[rows] for v, rows in pairs)
 
 
-def empirical_auc(neg, pos, weight_neg=None, weight_pos=None) -> float:
+def empirical_auc(score, positive, weight=None) -> float:
     """Share of pairs in which the positive scores higher, ties ½.
 
     Equals :attr:`Levels.auc`; positives are counted part by part, so that memory holds
     few arrays of n numbers.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n,)
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,), default=None
     """
-    if weight_neg is None:
-        neg, weight = np.sort(neg), np.broadcast_to(1.0, len(neg))
+    if weight is None:
+        neg = score[~positive]
+        neg.sort()
+        n_neg = len(neg)
     else:
-        order = np.argsort(neg)
-        neg, weight = neg[order], weight_neg[order]
-        del order
-    below = np.zeros(len(neg) + 1)  # weight below the k-th negative
-    np.cumsum(weight, out=below[1:])
-    del weight
+        rows = np.flatnonzero(~positive)
+        rows = rows[np.argsort(score[rows])]
+        below = np.zeros(len(rows) + 1)  # weight below the k-th negative
+        below[1:] = weight[rows]
+        np.cumsum(below, out=below)
+        neg, n_neg = score[rows], below[-1]
     won = n_pos = 0.0
-    for part in parts_of(len(pos), _COUNTED):
-        order = np.argsort(pos[part])  # sorted scores are found in the order of memory
-        score = pos[part][order]
-        weight = np.ones(len(score)) if weight_pos is None else weight_pos[part][order]
-        ends = (below[np.searchsorted(neg, score, side)] for side in ("left", "right"))
-        won, n_pos = won + weight @ sum(ends), n_pos + weight.sum()
-    return min(float(won) / (2 * float(below[-1]) * n_pos), 1.0)
+    for part in parts_of(len(score), _COUNTED):
+        which = positive[part]
+        pos = score[part][which]
+        order = np.argsort(pos)  # sorted scores are found in the order of memory
+        pos = pos[order]
+        ends = [np.searchsorted(neg, pos, side) for side in ("left", "right")]
+        if weight is None:
+            w = np.ones(len(pos))
+        else:
+            w, ends = weight[part][which][order], [below[k] for k in ends]
+        won, n_pos = won + w @ sum(ends), n_pos + w.sum()
+    return min(float(won) / (2 * float(n_neg) * n_pos), 1.0)
 
 
 def delong_covariance(v01, v10, weight_neg=None, weight_pos=None):

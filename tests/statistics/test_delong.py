@@ -22,6 +22,12 @@ ASAH = json.loads((Path(__file__).parents[1] / "reference/proc_asah.json").read_
 small = st.lists(st.integers(0, 4), min_size=2, max_size=9)
 
 
+def auc_of(neg, pos, *weights):
+    positive = np.repeat([False, True], [len(neg), len(pos)])
+    weight = np.concatenate(weights) if weights else None
+    return empirical_auc(np.concatenate([neg, pos]), positive, weight)
+
+
 def stacked(scores, positive):
     parts = [placements(s[~positive], s[positive]) for s in scores]
     return tuple(np.stack(v) for v in zip(*parts, strict=True))
@@ -151,7 +157,7 @@ def test_influence_has_mean_zero(rng):
     neg, pos = rng.integers(0, 5, 40) * 1.0, rng.integers(1, 6, 30) * 1.0
     v01, v10 = placements(neg, pos)
     assert v01.mean() == pytest.approx(v10.mean(), abs=1e-15)
-    assert v10.mean() == pytest.approx(empirical_auc(neg, pos), abs=1e-15)
+    assert v10.mean() == pytest.approx(auc_of(neg, pos), abs=1e-15)
 
 
 def test_swapping_classes_keeps_the_variance(rng):
@@ -171,12 +177,12 @@ def test_swapping_classes_keeps_the_variance(rng):
 
 def test_near_ties_one_ulp_apart():
     one = np.nextafter(1.0, 2.0)
-    assert empirical_auc(np.array([1.0]), np.array([one])) == 1.0
-    assert empirical_auc(np.array([one]), np.array([1.0])) == 0.0
+    assert auc_of(np.array([1.0]), np.array([one])) == 1.0
+    assert auc_of(np.array([one]), np.array([1.0])) == 0.0
     tiny = 5e-324
-    assert empirical_auc(np.array([0.0]), np.array([tiny])) == 1.0
-    assert empirical_auc(np.array([-tiny]), np.array([-0.0])) == 1.0
-    assert empirical_auc(np.array([0.0]), np.array([-0.0])) == 0.5
+    assert auc_of(np.array([0.0]), np.array([tiny])) == 1.0
+    assert auc_of(np.array([-tiny]), np.array([-0.0])) == 1.0
+    assert auc_of(np.array([0.0]), np.array([-0.0])) == 0.5
 
 
 def test_infinite_scores():
@@ -200,7 +206,7 @@ def test_counts_are_whole_numbers_for_many_rows(rng):
     half_pairs = sum(
         c1[v] * (2 * sum(c0[:v]) + c0[v]) for v in range(10)
     )  # exact Python integers
-    got = empirical_auc(neg.astype(float), pos.astype(float))
+    got = auc_of(neg.astype(float), pos.astype(float))
     assert got == half_pairs / (2 * 10**12)
 
 

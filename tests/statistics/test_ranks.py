@@ -17,6 +17,13 @@ from skauc.statistics._levels import (
 
 scores = st.lists(st.sampled_from([-np.inf, -2, 0, 0.5, 1, np.inf]), min_size=1)
 
+
+def auc_of(neg, pos, *weights):
+    positive = np.repeat([False, True], [len(neg), len(pos)])
+    weight = np.concatenate(weights) if weights else None
+    return empirical_auc(np.concatenate([neg, pos]), positive, weight)
+
+
 # ----------------------------------------------------------------------- oracle
 
 
@@ -24,9 +31,7 @@ scores = st.lists(st.sampled_from([-np.inf, -2, 0, 0.5, 1, np.inf]), min_size=1)
 @given(neg=scores, pos=scores)
 def test_all_pairs_with_ties(neg, pos):
     neg, pos = np.array(neg, float), np.array(pos, float)
-    assert empirical_auc(neg, pos) == pytest.approx(
-        oracles.pairwise_auc(neg, pos), abs=1e-14
-    )
+    assert auc_of(neg, pos) == pytest.approx(oracles.pairwise_auc(neg, pos), abs=1e-14)
     for got, expected in zip(
         placements(neg, pos), oracles.loop_placements(neg, pos), strict=True
     ):
@@ -37,7 +42,7 @@ def test_weights(rng):
     neg, pos = rng.integers(0, 6, 30) / 2, rng.integers(2, 8, 20) / 2
     weight_neg, weight_pos = rng.uniform(size=30), rng.uniform(size=20)
     weight_neg[:3] = 0
-    got = empirical_auc(neg, pos, weight_neg, weight_pos)
+    got = auc_of(neg, pos, weight_neg, weight_pos)
     expected = oracles.pairwise_auc(neg, pos, weight_neg, weight_pos)
     assert got == pytest.approx(expected, rel=1e-13)
     sklearn = roc_auc_score(
@@ -62,17 +67,17 @@ def test_integer_weights_are_repeated_rows(rng):
     neg, pos = rng.integers(0, 5, 15) * 1.0, rng.integers(1, 7, 12) * 1.0
     weights = rng.integers(0, 4, 15), rng.integers(0, 4, 12)
     repeated = np.repeat(neg, weights[0]), np.repeat(pos, weights[1])
-    got = empirical_auc(neg, pos, *weights)
+    got = auc_of(neg, pos, *weights)
     assert got == pytest.approx(oracles.pairwise_auc(*repeated), rel=1e-13)
 
 
 def test_swap_monotone_permutation(rng):
     neg, pos = rng.integers(0, 12, 50) / 8, rng.integers(3, 15, 30) / 8
-    auc = empirical_auc(neg, pos)
-    assert empirical_auc(pos, neg) == pytest.approx(1 - auc, abs=1e-15)
-    assert empirical_auc(neg**3, pos**3) == auc  # eighths: no rounding
+    auc = auc_of(neg, pos)
+    assert auc_of(pos, neg) == pytest.approx(1 - auc, abs=1e-15)
+    assert auc_of(neg**3, pos**3) == auc  # eighths: no rounding
     shuffled = rng.permutation(neg), rng.permutation(pos)
-    assert empirical_auc(*shuffled) == pytest.approx(auc, rel=1e-14)
+    assert auc_of(*shuffled) == pytest.approx(auc, rel=1e-14)
     v01, v10 = placements(neg, pos)
     assert v01.mean() == pytest.approx(v10.mean(), abs=1e-14)
 
@@ -83,16 +88,16 @@ def test_swap_monotone_permutation(rng):
 def test_perfect_reversed_and_equal():
     low, high, same = np.zeros(3), np.ones(2), np.zeros(2)
     for weights in ((), (np.ones(3), np.ones(2))):
-        assert empirical_auc(low, high, *weights) == 1.0
-        assert empirical_auc(high[[0, 0, 1]], same, *weights) == 0.0
-        assert empirical_auc(low, same, *weights) == 0.5
+        assert auc_of(low, high, *weights) == 1.0
+        assert auc_of(high[[0, 0, 1]], same, *weights) == 0.0
+        assert auc_of(low, same, *weights) == 0.5
 
 
 def test_no_auc_is_above_one(rng):
     """Sums of weights in another order are some roundings larger than all of them."""
     neg, pos = np.arange(20.0), np.arange(20.0) + 30
     for w_neg, w_pos in rng.random((200, 2, 20)):
-        assert empirical_auc(neg, pos, w_neg, w_pos) <= 1
+        assert auc_of(neg, pos, w_neg, w_pos) <= 1
 
 
 @pytest.mark.parametrize("unit", [1.0, 0.01])
