@@ -266,7 +266,7 @@ def optimum(fit, rows) -> Fit | None:
 
 
 def discriminant_ridge(
-    rows, shrinkage=0.0, *, priors=None, unbiased=False, diagonal=False
+    rows, shrinkage, *, priors=None, unbiased=False, diagonal=False
 ) -> Fit | None:
     """A discriminant with a shrunken covariance as a ridge regression on labels ±1.
 
@@ -276,7 +276,7 @@ def discriminant_ridge(
     Parameters
     ----------
     rows : Rows
-    shrinkage : float or tuple of two floats, default=0.0
+    shrinkage : float or tuple of two floats
         Weight of the target in the covariance, for all rows or for each class.
     priors : tuple of two floats, default=None
         Weights of the class covariances; shares of the classes if None.

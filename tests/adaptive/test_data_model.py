@@ -402,6 +402,15 @@ def test_laws(law):
         np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-7)
 
 
+def test_a_reversed_direction_has_the_mirrored_posterior():
+    X, positive = made(20, 16, 5, signal=0.6)
+    model, w = learnt(X, positive), np.random.default_rng(9).standard_normal(5)
+    forward, backward = model.along(w).auc(), model.along(-w).auc()
+    assert model.disagreement != 0
+    assert backward.mean() == pytest.approx(1 - forward.mean(), rel=1e-9)
+    assert backward.std() == pytest.approx(forward.std(), rel=1e-9)
+
+
 def test_constant_features_are_left_out():
     X, positive = made(20, 20, 4)
     w = np.array([1.0, -1.0, 0.5, 2.0])

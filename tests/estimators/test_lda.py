@@ -32,8 +32,10 @@ def pooled(X, y, denominator):
 
 @pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
 @pytest.mark.parametrize("denominator", ["unbiased", "ml"])
-def test_auc_is_the_mahalanobis_distance(solver, denominator):
+@pytest.mark.parametrize("distance", [1.0, 0.01])
+def test_auc_is_the_mahalanobis_distance(solver, denominator, distance):
     X, y = two_normals()
+    X[y == 1] -= (1 - distance) * (X[y == 1].mean(0) - X[y == 0].mean(0))
     model = LinearDiscriminantROC(solver=solver, denominator=denominator).fit(X, y)
     d = X[y == 1].mean(0) - X[y == 0].mean(0)
     delta = np.sqrt(d @ np.linalg.solve(pooled(X, y, denominator), d))

@@ -151,6 +151,36 @@ def test_bayesian_common_is_the_reference_posterior_of_cbauc():
     assert high > mean - 0.02
 
 
+@pytest.mark.parametrize("covariance", ["separate", "common"])
+def test_bayesian_limits_are_those_of_drawn_moments(covariance):
+    """Reference prior: SS/σ² is χ² with n_c − 1 (or n − 2) degrees of freedom."""
+    neg, pos = normal_samples(6, 9, seed=2)
+    rng, n, m = np.random.default_rng(0), [len(neg), len(pos)], 400_000
+    squares = [((x - x.mean()) ** 2).sum() for x in (neg, pos)]
+    if covariance == "separate":
+        variance = [
+            a / rng.chisquare(k - 1, m) for a, k in zip(squares, n, strict=True)
+        ]
+    else:
+        variance = [sum(squares) / rng.chisquare(sum(n) - 2, m)] * 2
+    mu = [
+        x.mean() + np.sqrt(v / len(x)) * rng.standard_normal(m)
+        for x, v in zip((neg, pos), variance, strict=True)
+    ]
+    aucs = stats.norm.cdf((mu[1] - mu[0]) / np.sqrt(sum(variance)))
+    got = estimate_of(neg, pos).confidence_interval(
+        0.9, "bayesian", covariance=covariance
+    )
+    assert got == pytest.approx(np.quantile(aucs, [0.05, 0.95]), abs=2e-3)
+
+
+def test_binormal_of_two_constant_classes():
+    estimate = estimate_of(np.zeros(4), np.ones(3))
+    assert estimate.standard_error("binormal") == 0
+    low, high = estimate.confidence_interval(method="binormal")
+    assert 0 < low < high == 1
+
+
 def test_bootstrap_is_scipys_bca():
     neg, pos = NDKA[Y == 0], NDKA[Y == 1]
 

@@ -347,6 +347,17 @@ def test_errors_of_intervals_and_comparisons():
         weighted.interval("sensitivity")
 
 
+@pytest.mark.parametrize("method", ["optimism_corrected", "bayesian_bootstrap"])
+def test_drawn_limits_of_swapped_classes(method):
+    y, score = normal_rows(30, 30, seed=1)
+    points = operating_points(y, score, best="youden")
+    mirrored = operating_points(1 - y, -score, best="youden")
+    low, high = points.interval("specificity", method=method)
+    swapped = mirrored.interval("sensitivity", method=method)
+    # a rate has steps of 1/30
+    assert (low[0], high[0]) == pytest.approx((swapped[0][0], swapped[1][0]), abs=0.04)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_neg", "n_pos"), [(200, 10), (40, 20), (50, 50)])
 def test_rates_of_a_best_threshold_are_those_of_new_rows(n_neg, n_pos):
