@@ -221,6 +221,9 @@ def test_posterior_from_a_sample(name, prior):
     assert abs(found.mean() - expected.mean()) < atol * expected.std()
     assert found.std() == pytest.approx(expected.std(), rel=0.05)
     assert found.rows == expected.rows
+    if prior == "adaptive":
+        apart = found.leave_pair_out - expected.leave_pair_out
+        assert abs(apart) < atol * expected.std()
     X, y = many_rows(1)
     blocks = RowBlocks.from_arrays(X, y)
     with contextlib.ExitStack() as stack:

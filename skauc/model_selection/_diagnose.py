@@ -394,7 +394,7 @@ def _attainable(dense):
     order = np.argsort(u)
     # quantile of a discrete distribution: the smallest u with enough mass up to u
     mass = np.cumsum(dense.weight[order])
-    low, high = u[order][np.searchsorted(mass, np.array([0.025, 0.975]) * mass[-1])]
+    low, high = u[order][np.searchsorted(mass, [0.025, 0.975])]
     return float(dense.weight @ u), float(low), float(high)
 
 
