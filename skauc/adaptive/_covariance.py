@@ -10,7 +10,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import gammaln
 
 from ..statistics._moments import class_moments
-from ._scatter import Scatter, positive_eigen
+from ._scatter import GRAM_RANK, Scatter, positive_eigen
 
 _STRENGTHS = np.append(2.0 ** np.arange(-4, 6), 1e4)  # tried values of a/P
 _FOLDS = 5
@@ -79,7 +79,7 @@ def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | N
     None if a class has fewer than three distinct rows. ``prior``, the inverse Wishart,
     gives the degrees of freedom and the scale.
     """
-    if rows.n > _MANY_ROWS * rows.shape[1]:
+    if not scatter.by_rows and rows.n > _MANY_ROWS * rows.shape[1]:
         variances = _sample_variances(scatter, rows)
     else:
         variances = _left_out_variances(scatter, rows)
@@ -217,7 +217,7 @@ def _squares_along(A, left):
         _, V = positive_eigen(A.T @ A)
         return (left @ V) ** 2
     # AᵀA v = λv with v = Aᵀu/√λ and AAᵀu = λu: the smaller matrix
-    values, U = positive_eigen(A @ A.T)
+    values, U = positive_eigen(A @ A.T, GRAM_RANK)
     return (left @ A.T @ U) ** 2 / values
 
 

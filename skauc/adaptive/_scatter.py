@@ -11,11 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
+from ..leave_pair_out._coordinates import centred_gram
 from ..statistics._moments import class_moments
 
 # Rounding moves the eigenvalues of a scatter matrix by less than this share of the
 # largest one; smaller eigenvalues are directions in which the rows do not vary.
 RANK = 1e-10
+# Eigenvectors made from those of the Gram matrix of the rows, ``RᵀUΛ^−½``, lose the
+# digits of (λ_max/λ)^1.5: .1 at 1e-10
+GRAM_RANK = 1e-8
 _CONSTANT = 1e-14  # variance over squared mean below which a feature is constant
 
 
@@ -95,7 +99,8 @@ class Scatter:
             return cls.of_moments(neg, pos, standardize)
         inverse_scale, d, traces = _standardised(neg, pos, standardize)
         # RRᵀ and W = RᵀR have the same eigenvalues; RRᵀ is n×n
-        values, U = positive_eigen(_gram(rows, neg.mean, pos.mean, inverse_scale))
+        G = _gram(rows, neg.mean, pos.mean, inverse_scale)
+        values, U = positive_eigen(G, GRAM_RANK)
         # V = Rᵀ U Λ^{−½}, R with the roots of the weights
         T = np.sqrt(rows.weight)[:, None] * U / np.sqrt(values)
         # b = Vᵀd = TᵀZ̃d
@@ -188,11 +193,12 @@ def _gram(rows, mean_neg, mean_pos, inverse_scale):
         R = (rows.X - means[code]) * inverse_scale
         R *= root
         return R @ R.T
-    # (x_i − m_i)ᵀ(x_j − m_j) from products of the sparse rows
-    X, means = rows.X.multiply(inverse_scale).tocsr(), means * inverse_scale
-    cross = (X @ means.T)[:, code]
-    G = (X @ X.T).toarray()
-    G += (means @ means.T)[np.ix_(code, code)] - cross - cross.T
+    # from deviations from the mean of all rows to those from the means of the classes
+    G = centred_gram(rows, inverse_scale)
+    share = (code[:, None] == [0, 1]) * rows.weight[:, None]
+    cross = G @ (share / share.sum(axis=0))
+    between = (share / share.sum(axis=0)).T @ cross
+    G += between[np.ix_(code, code)] - cross[:, code] - cross[:, code].T
     return G * root * root.T
 
 
@@ -205,8 +211,12 @@ def _standardised(neg, pos, standardize):
     squares = np.array([np.diag(W) if W.ndim == 2 else W for W in classes])
     # pooled within-class variance Σ_c W_c/(n − 2)
     variance = squares.sum(axis=0) / max(neg.n + pos.n - 2, 1)
-    varies = variance > _CONSTANT * np.maximum(neg.mean**2, pos.mean**2)
-    varies &= variance > np.finfo(float).tiny
+    size = np.maximum(neg.mean**2, pos.mean**2)
+    if np.any(variance > _CONSTANT * size):
+        # a feature that is constant in both classes: as if one row had the other value
+        apart = (pos.mean - neg.mean) ** 2 / (neg.n + pos.n)
+        variance = np.where(variance > _CONSTANT * size, variance, apart)
+    varies = (variance > _CONSTANT * size) & (variance > np.finfo(float).tiny)
     if not varies.any():
         raise ValueError(
             "X must have a feature that varies within a class for the adaptive prior, "
@@ -220,8 +230,8 @@ def _standardised(neg, pos, standardize):
     return inverse, (pos.mean - neg.mean) * inverse, squares @ inverse**2
 
 
-def positive_eigen(A):
+def positive_eigen(A, rank=RANK):
     """Eigenvalues of a symmetric matrix beyond rounding, with their eigenvectors."""
     values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False)
-    keep = values > RANK * values[-1]
+    keep = values > rank * values[-1]
     return values[keep], np.ascontiguousarray(vectors[:, keep])

@@ -64,14 +64,15 @@ def _leverage_terms(block, coding, B, root):
     G, added, bend = np.zeros(size), np.zeros((size, size)), np.zeros((size, size))
     M = np.zeros((r * r, size))
     for rows, (q, p), _, weight in coding.probabilities(block, B):
-        v, Z = weight * p * q, rows @ root
-        h = v * np.einsum("ij,ij->i", Z, Z)
+        # √v first: far out v underflows where Z² overflows
+        Z = np.sqrt(weight * p * q)[:, None] * (rows @ root)
+        h = np.einsum("ij,ij->i", Z, Z)
         # h(½ − p) x̃,   X̃ᵀdiag(h pq)X̃
         G += (h * (q - p) / 2) @ rows
         added += rows.T @ (rows * (h * p * q)[:, None])
         if r:
-            # ½ X̃ᵀdiag{h(1 − 6pq)}X̃,   M = Σ v(1 − 2p) (z⊗z) x̃ᵀ, 1 − 2p = q − p
+            # ½ X̃ᵀdiag{h(1 − 6pq)}X̃,   M = Σ (1 − 2p) (z⊗z) x̃ᵀ with z = √v Z
             bend += rows.T @ (rows * (h * (1 - 6 * p * q) / 2)[:, None])
             squares = np.einsum("ij,ik->ijk", Z, Z).reshape(len(Z), -1)
-            M += squares.T @ (rows * (v * (q - p))[:, None])
+            M += squares.T @ (rows * (q - p)[:, None])
     return G, added, bend, M

@@ -33,7 +33,9 @@ class IRLSLogisticRegression(LogisticInference):
         bias and gives finite estimates even if the classes are separated. It is for two
         classes, infinite C and weights that are counts of rows. It needs fewer features
         than rows: with as many features as rows every training row gets the probability
-        ¾ for its class, whatever the features are.
+        ¾ for its class, whatever the features are. With fewer than about 30 rows the
+        penalised likelihood may have several maxima: in about one data set of a hundred
+        the estimate, or a profile limit, is that of a smaller one.
     fit_intercept : bool, default=True
     tol : float, default=1e-8
         Tolerance for the mean gradient (with standardised features) and for the

@@ -48,6 +48,8 @@ class Coordinates:
         scale = np.append(np.sqrt(variance), np.ones(len(gram) - P))
         values, vectors = linalg.eigh(gram / scale / scale[:, None])
         kept = values > 16 * len(gram) * _EPS * values[-1]  # beyond eigh's rounding
+        if not kept.any():
+            raise ValueError("X must not be 0 everywhere without an intercept, got 0")
         if kept.all():
             return cls(scale, None, shift, P)
         A, null = (vectors[:, k] / scale[:, None] for k in (kept, ~kept))

@@ -188,7 +188,7 @@ class AUCComparisons(JointTest, ComparedPairs):
         DeLong's covariance of the AUCs, or the covariance of resampled AUCs.
     statistic : float
         ``(LA)ᵀ(LΣLᵀ)⁻¹(LA)``, where A holds the AUCs, Σ is their covariance and LA
-        holds the differences of consecutive AUCs. It is χ² distributed if all AUCs are
+        holds the differences from their mean. It is χ² distributed if all AUCs are
         equal.
     df : int
         Degrees of freedom of the statistic: k − 1, or fewer if some scores repeat
@@ -227,8 +227,7 @@ class AUCComparisons(JointTest, ComparedPairs):
     def _of(cls, auc, covariance, smaller, compare) -> AUCComparisons:
         """Overall test of k AUCs under their covariance; ``compare(i, j)`` of pairs."""
         k = len(auc)
-        # L: the differences of neighbours, A₁ − A₂, A₂ − A₃, …
-        L = np.eye(k - 1, k) - np.eye(k - 1, k, 1)
+        L = np.eye(k) - 1 / k  # the differences from the mean AUC
         statistic, df = chi_square(L, auc, covariance, smaller)
         pairs = tuple(compare(i, j) for i, j in combinations(range(k), 2))
         return cls(auc, covariance, statistic, df, pairs, float(smaller))

@@ -103,7 +103,12 @@ def _rank_limits(points, name, tail_low, tail_high):
     high = binom.ppf(tail_high, n, share) if tail_high else 0 * share
     padded = np.concatenate([[np.inf], levels.thresholds, [-np.inf]])
     corners = np.append(0, above)
-    return tuple(padded[np.searchsorted(corners, rank)] for rank in (deep, high))
+    low, high = (np.searchsorted(corners, rank) for rank in (deep, high))
+    if points.chosen_by == "specificity":
+        high = np.maximum(
+            high - 1, 0
+        )  # the lowest score with at most (1 − share) above
+    return padded[low], padded[high]
 
 
 def drawn_points(several, n_draws=None, random_state=0):

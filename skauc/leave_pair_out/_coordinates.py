@@ -19,7 +19,7 @@ from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import class_moments
 from ..statistics._numerics import block_rows, parts_of
 
-_ROUNDING = 1e-12  # share of a sum of squares below which a sparse column is constant
+_FAR = 1e4  # raw over centred sum of squares beyond which products of rows cancel
 _RANK = 1e-12  # share of the largest diagonal entry below which a pivot is rounding
 
 
@@ -35,19 +35,14 @@ def spread(rows):
 
 def _spread(rows):
     """Compute :func:`spread`."""
-    if isinstance(rows.X, BlockMatrix):
+    if isinstance(rows.X, BlockMatrix) or sparse.issparse(rows.X):
         neg, pos = class_moments(rows.X, rows.positive, rows.weight, featurewise=True)
         both = neg + pos
-        return both.mean, both.scatter
-    mean = rows.weight @ rows.X / rows.n
-    # Σ w (x − x̄)² = Σ w x² − n x̄² only for sparse rows, because it cancels
-    if sparse.issparse(rows.X):
-        square = rows.weight @ rows.X.multiply(rows.X)
-        total = square - rows.n * mean**2
-        return mean, np.where(total > _ROUNDING * square, total, 0.0)
-    total = np.zeros(rows.shape[1])
-    for part in parts_of(len(rows.weight), block_rows(rows.shape[1])):
-        total += rows.weight[part] @ (rows.X[part] - mean) ** 2
+        mean, total = both.mean, both.scatter
+    else:
+        mean, total = rows.weight @ rows.X / rows.n, np.zeros(rows.shape[1])
+        for part in parts_of(len(rows.weight), block_rows(rows.shape[1])):
+            total += rows.weight[part] @ (rows.X[part] - mean) ** 2
     return mean, np.where(total > rows.n * (1e-13 * mean) ** 2, total, 0.0)
 
 
@@ -73,14 +68,25 @@ def _gram(rows, centred, unit):
     if not sparse.issparse(rows.X):
         Z = centred_rows(rows, slice(None), centred, unit)
         return Z @ Z.T
-    Z = rows.X if unit is None else rows.X @ sparse.diags(unit)
-    product = (Z @ Z.T).toarray()
     if centred:
-        # (z_i − z̄)ᵀ(z_j − z̄) from products of sparse rows, which centring would fill
-        share = rows.weight / rows.n
-        cross = product @ share
-        product += share @ cross - cross - cross[:, None]
-    return product
+        return centred_gram(rows, unit)
+    Z = rows.X if unit is None else rows.X @ sparse.diags(unit)
+    return (Z @ Z.T).toarray()
+
+
+def centred_gram(rows, unit=None) -> np.ndarray:
+    """``(z_i − z̄)ᵀ(z_j − z̄)`` of sparse rows, which centring would fill."""
+    mean, square = spread(rows)
+    unit = np.ones(len(mean)) if unit is None else unit
+    # columns far from 0 have no zeros, and their products would cancel
+    far = rows.n * mean**2 > _FAR * square
+    Z = rows.X[:, ~far] @ sparse.diags(unit[~far])
+    product = (Z @ Z.T).toarray()
+    share = rows.weight / rows.n
+    cross = product @ share
+    product += share @ cross - cross - cross[:, None]
+    Z = (rows.X[:, far].toarray() - mean[far]) * unit[far]
+    return product + Z @ Z.T
 
 
 def centred_rows(rows, which, centred, unit=None) -> np.ndarray:

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._rows import Rows
+from ._bootstrap import weighted_auc
 from ._coordinates import Coordinates, spread
 from ._newton import SQUARED, Loss, minimise
 
@@ -20,6 +21,7 @@ WALK_ROWS = 1000  # so many rows determine the size of a random walk to 5 %
 SOLVED = 1e-3  # mean slope that a solver may leave
 AT_OPTIMUM = 1e-2  # stationarity of a fit that needs no further Newton step
 LEAST_WEIGHT = 1e-6  # least weight of a class covariance; no AUC changes by it
+_SAME_AUC = 0.02  # largest difference of the training AUCs of a fit and a raised fit
 NUMBERS = 2e7  # entries of the largest dense copy of the rows: 160 MB
 
 
@@ -54,13 +56,16 @@ class Objective:
         return rows.weight * np.where(rows.positive, pos, neg)
 
     def with_penalty(self, rows, least=NO_PENALTY) -> Objective:
-        """The objective, with the penalty raised to a share of a column's squares."""
-        # the mean of Σ_i c_i (x_ij − x̄_j)² over the columns j that vary
+        """The objective, with the penalty raised to a share of the columns' squares."""
+        # Σ_i c_i (x_ij − x̄_j)² of each column j that varies, or its mean over them
         squares = spread(rows)[1]
         neg, pos = self.class_weight
-        scale = (neg * rows.n_neg + pos * rows.n_pos) / rows.n
-        column = scale * squares[squares > 0].mean() if squares.any() else 1.0
-        if np.min(self.l2) >= least * column:
+        column = squares[squares > 0].mean() if squares.any() else 1.0
+        # for P ≥ n the limit of a weak penalty depends on its shape, which is kept
+        if rows.shape[1] < rows.shape[0]:
+            column = np.where(squares > 0, squares, column)
+        column = column * (neg * rows.n_neg + pos * rows.n_pos) / rows.n
+        if np.all(self.l2 >= least * column):
             return self
         return replace(self, l2=np.maximum(self.l2, least * column))
 
@@ -226,7 +231,8 @@ def at_optimum(fit, rows, gradient=None) -> Fit | None:
     Fit or None
         The same fit if its gradient is about 0, or if the dense rows would need more
         than 160 MB; None if the steps do not converge. A weak penalty is raised, and
-        the fit is then that of the raised penalty.
+        the fit is then that of the raised penalty; None if its training AUC differs by
+        more than .02.
     """
     least = SEPARATED if _separates(fit, rows) else NO_PENALTY
     objective = fit.objective.with_penalty(rows, least)
@@ -237,7 +243,8 @@ def at_optimum(fit, rows, gradient=None) -> Fit | None:
     if n * min(n, P) > NUMBERS:
         return fit
     if raised:  # residuals near 0 of the weaker penalty would leave no step
-        return optimum(fit, rows)
+        found = optimum(fit, rows)
+        return found if found is not None and _ranks_alike(fit, found, rows) else None
     gradient = stationarity(fit, rows) if gradient is None else gradient
     return fit if gradient < AT_OPTIMUM else optimum(fit, rows)
 
@@ -248,6 +255,14 @@ def _separates(fit, rows):
         return False
     z = fit.score(rows.X)
     return bool(z[rows.positive].min() > z[~rows.positive].max())
+
+
+def _ranks_alike(fit, other, rows):
+    """Whether the training AUCs of two fits differ by at most .02."""
+    pair = (
+        weighted_auc(f.score(rows.X), rows.positive, rows.weight) for f in (fit, other)
+    )
+    return abs(np.subtract(*pair)) <= _SAME_AUC
 
 
 def optimum(fit, rows) -> Fit | None:

@@ -65,7 +65,7 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
     if not whole and model.linear is not None:
         estimator, X = model.linear, front.X
     rows = X, scored.y, positive, scored.weight
-    drawn = balanced_samples(Rows.of(front.X, positive), int(K))
+    drawn = balanced_samples(Rows.of(model.rows.X, positive), int(K))
     try:
         # the user's fit has already issued these warnings
         with catch_warnings(action="ignore"):

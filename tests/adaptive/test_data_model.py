@@ -6,7 +6,7 @@ import numpy as np
 import oracles
 import pytest
 from left_out_designs import draw
-from scipy import stats
+from scipy import sparse, stats
 from scipy.integrate import trapezoid
 from scipy.special import multigammaln, ndtr, ndtri
 from sklearn.linear_model import Ridge
@@ -409,6 +409,45 @@ def test_a_reversed_direction_has_the_mirrored_posterior():
     assert model.disagreement != 0
     assert backward.mean() == pytest.approx(1 - forward.mean(), rel=1e-9)
     assert backward.std() == pytest.approx(forward.std(), rel=1e-9)
+
+
+def test_many_nearly_dependent_features_in_any_order_of_rows():
+    rng = np.random.default_rng(40)
+    n, P = 60, 120
+    X = rng.standard_normal((n, 20)) @ rng.standard_normal((20, P))
+    X += 1e-4 * rng.standard_normal((n, P))
+    w, positive = Ridge().fit(X, np.arange(n) % 2).coef_, np.arange(n) % 2 == 1
+    expected = _probit(X, positive, w)
+    for _ in range(5):
+        order = rng.permutation(n)
+        got = _probit(X[order], positive[order], w)
+        np.testing.assert_allclose(got, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("centre", [300.0, 1e5])
+def test_sparse_rows_far_from_0(centre):
+    rng = np.random.default_rng(0)
+    X, positive = rng.poisson(0.2, (30, 80)) * 1.0, np.arange(30) % 2 == 1
+    X[:, :3] = centre + rng.standard_normal((30, 3)) + positive[:, None]
+    w = Ridge().fit(X, positive).coef_
+    dense, thin = learnt(X, positive), learnt(sparse.csr_array(X), positive)
+    assert thin.along(w).probit == pytest.approx(dense.along(w).probit, rel=1e-6)
+    assert thin.disagreement == pytest.approx(dense.disagreement, rel=1e-6)
+
+
+def test_heavy_weights_with_more_features_than_rows():
+    X, positive = made(20, 16, 60, signal=0.6)
+    w = np.random.default_rng(9).standard_normal(60)
+    weighted = _probit(X, positive, w, np.full(36, 50.0))
+    repeated = _probit(np.repeat(X, 50, axis=0), np.repeat(positive, 50), w)
+    assert weighted[0] == pytest.approx(repeated[0], abs=0.05)
+
+
+@pytest.mark.parametrize("P", [4, 200])
+def test_a_feature_that_is_constant_in_each_class_separates_them(P):
+    X, positive = made(20, 16, P)
+    X[:, 0] = positive
+    assert _probit(X, positive, np.eye(P)[0])[0] > 1
 
 
 def test_constant_features_are_left_out():

@@ -195,6 +195,16 @@ def test_profile_passes_points_without_information():
 # Texts --------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:The profile likelihood did not converge")
+def test_profile_far_out_does_not_overflow():
+    X = np.array([[0, -1], [-1, -1], [0, -2], [-2, 0], [1, -2], [2, 2.0]])
+    y, offset = [1, 0, 0, 0, 1, 1], np.array([-0.6, 0.5, -0.7, 1, 0, 0.6])
+    model = IRLSLogisticRegression(penalty="firth").fit(X, y, None, offset)
+    with np.errstate(all="raise", under="ignore"):
+        table = model.summary(method="profile", X=X, y=y, offset=offset)
+    assert np.all(table.low < table.high)
+
+
 def test_refusals():
     X, y = separated()
     with pytest.raises(ValueError, match="penalty must be one of 'l2', 'firth', got"):

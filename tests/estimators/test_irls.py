@@ -202,3 +202,9 @@ def test_warm_start_begins_at_the_last_coefficients(n_classes):
     assert model.fit(X, y).n_iter_ < first
     np.testing.assert_allclose(model.coef_, coef, rtol=1e-6)
     assert model.fit(X[:, :2], y).coef_.shape[1] == 2  # no start for other features
+
+
+def test_features_that_are_0_everywhere():
+    model = IRLSLogisticRegression(C=1.0, fit_intercept=False)
+    with pytest.raises(ValueError, match="X must not be 0 everywhere"):
+        model.fit(np.zeros((8, 2)), [0, 1] * 4)

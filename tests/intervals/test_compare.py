@@ -1,5 +1,6 @@
 """compare_auc: published tests, brute force, laws, edges, error texts."""
 
+import itertools
 import json
 from itertools import combinations
 from pathlib import Path
@@ -178,6 +179,22 @@ def test_a_repeated_score_costs_a_degree_of_freedom():
     three, four = compare_auc(Y, a, b, c), compare_auc(Y, a, b, c, b)
     assert (three.df, four.df) == (2, 2)
     assert four.statistic == pytest.approx(three.statistic, rel=1e-9)
+
+
+def test_order_of_scores_of_few_rows():
+    """A difference that does not vary and is not 0 enters in the same way."""
+    scores = [
+        [-0.8, 1.6, -0.3, -1.3, 0.8, 1.7, 2.3, 2.6],
+        [0.43, 1, 0.53, 0.55, -1.68, -1.47, -1.22, -0.47],
+        [-0.27, 0.15, 0.34, -0.98, 3.61, 4.15, 3.04, 3.02],
+    ]
+    found = [
+        compare_auc([0] * 4 + [1] * 4, *order)
+        for order in itertools.permutations(scores)
+    ]
+    assert {one.df for one in found} == {2}
+    statistics = [one.statistic for one in found]
+    assert statistics == pytest.approx([statistics[0]] * 6, rel=1e-9)
 
 
 def test_no_variance_is_no_certainty():

@@ -207,6 +207,18 @@ def test_threshold_limits_are_order_statistics():
     assert high[0] == np.inf
 
 
+@pytest.mark.parametrize(("target", "true"), [(0.7, 5), (0.9, np.inf), (0.5, 4)])
+def test_threshold_limits_of_tied_scores(target, true):
+    """Scores from 1 to 5: the lowest of them with at most 1 − target above it."""
+    rng, y, covered = np.random.default_rng(0), np.repeat([0, 1], 50), 0
+    for _ in range(60):
+        points = operating_points(y, rng.integers(1, 6, 100) * 1.0, specificity=target)
+        low, high = points.interval("threshold")
+        assert low[0] <= points.threshold[0] <= high[0]
+        covered += low[0] <= true <= high[0]
+    assert covered >= 55  # of 57 expected ones, and more with ties
+
+
 def test_crossed_rate_is_the_band():
     y, score = normal_rows()
     band = empirical_roc(y, score).band(0.9, fpr=[0.2, 0.4])

@@ -480,6 +480,58 @@ def test_extreme_units_and_shifts():
         assert (moved == pytest.approx(base, rel=1e-9)) is same_answer
 
 
+@pytest.mark.parametrize(
+    "model", [LinearDiscriminantAnalysis(), IRLSLogisticRegression()], ids=repr
+)
+def test_a_feature_of_small_units(model):
+    """A weak penalty that is added for numerics must not remove it."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 4))
+    X[:, 0] += 2 * y
+    expected = auc_posterior(model.fit(X, y), X, y)
+    for unit in (1e-4, 1e-7):
+        Z = X * [unit, 1, 1, 1]
+        found = auc_posterior(model.fit(Z, y), Z, y)
+        assert found.leave_pair_out == pytest.approx(expected.leave_pair_out, rel=1e-6)
+        assert found.mean() == pytest.approx(expected.mean(), rel=1e-6)
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-4])
+def test_classes_that_a_small_difference_of_features_separates(gap):
+    rng = np.random.default_rng(0)
+    y, a = np.arange(200) % 2, rng.normal(size=200)
+    X = np.c_[a, a + gap * (rng.normal(size=200) + 8 * y), rng.normal(size=(200, 3))]
+    model = LogisticRegression(
+        C=1e12, solver="newton-cholesky", max_iter=300, tol=1e-10
+    )
+    assert auc_posterior(model.fit(X, y), X, y).mean() > 0.95
+
+
+@pytest.mark.filterwarnings("ignore:It could not be detected")
+def test_models_of_a_feature_that_is_constant_in_each_class():
+    rng = np.random.default_rng(0)
+    y = np.arange(100) % 2
+    X = np.c_[y, rng.normal(size=(100, 3))]
+    for model in (
+        LogisticRegression(),
+        LogisticRegression(solver="liblinear", **l1_part(1.0)),
+    ):
+        assert cbauc_scorer(model.fit(X, y), X, y) > 0.99
+        assert auc_posterior(model, X, y, rows="training").mean() > 0.99
+
+
+def test_rows_that_are_alike_behind_a_selector_in_any_order():
+    rng = np.random.default_rng(1)
+    y = np.arange(40) % 2
+    chance = 0.5 + 0.25 * np.outer(y - 0.5, np.arange(60) < 12)
+    X = (rng.random((40, 60)) < chance).astype(float)
+    model = make_pipeline(SelectKBest(k=2), LogisticRegression()).fit(X, y)
+    orders = [np.arange(40)] + [rng.permutation(40) for _ in range(3)]
+    found = [auc_posterior(model, X[i], y[i], rows="training").mean() for i in orders]
+    assert found == pytest.approx([found[0]] * 4, rel=1e-6)
+
+
 def test_a_clone_is_fitted_and_no_more():
     pipe = behind(StandardScaler())
     found = bayesian_val_score(pipe, X, Y)
