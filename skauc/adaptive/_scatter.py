@@ -6,7 +6,7 @@ combinations of the rows, ``V = Z̃ᵀT``, so that products with the rows suffic
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg, sparse
@@ -97,9 +97,10 @@ class Scatter:
         neg, pos = class_moments(*given, featurewise=P >= n)
         if P < n:
             return cls.of_moments(neg, pos, standardize)
+        neg, pos = _uncertain(neg, pos)
         inverse_scale, d, traces = _standardised(neg, pos, standardize)
         # RRᵀ and W = RᵀR have the same eigenvalues; RRᵀ is n×n
-        G = _gram(rows, neg.mean, pos.mean, inverse_scale)
+        G = _gram(rows, [neg, pos], inverse_scale)
         values, U = positive_eigen(G, GRAM_RANK)
         # V = Rᵀ U Λ^{−½}, R with the roots of the weights
         T = np.sqrt(rows.weight)[:, None] * U / np.sqrt(values)
@@ -111,6 +112,7 @@ class Scatter:
     @classmethod
     def of_moments(cls, neg, pos, standardize=True, unseen=0) -> Scatter:
         """Decompose the scatter of both classes, given as their moments."""
+        neg, pos = _uncertain(neg, pos)
         inverse_scale, d, traces = _standardised(neg, pos, standardize)
         W = (neg.scatter + pos.scatter) * inverse_scale * inverse_scale[:, None]
         values, V = positive_eigen(W)
@@ -185,21 +187,32 @@ class Scatter:
         return (rows.X.T @ (self.basis @ g)) * scale
 
 
-def _gram(rows, mean_neg, mean_pos, inverse_scale):
+def _gram(rows, classes, inverse_scale):
     """``R Rᵀ``, R the standardised deviations of the rows times roots of weights."""
-    means = np.array([mean_neg, mean_pos])
     code, root = rows.positive.astype(int), np.sqrt(rows.weight)[:, None]
-    if not sparse.issparse(rows.X):
-        R = (rows.X - means[code]) * inverse_scale
-        R *= root
-        return R @ R.T
-    # from deviations from the mean of all rows to those from the means of the classes
-    G = centred_gram(rows, inverse_scale)
-    share = (code[:, None] == [0, 1]) * rows.weight[:, None]
-    cross = G @ (share / share.sum(axis=0))
-    between = (share / share.sum(axis=0)).T @ cross
-    G += between[np.ix_(code, code)] - cross[:, code] - cross[:, code].T
-    return G * root * root.T
+    if sparse.issparse(rows.X):
+        return centred_gram(rows, classes, code, inverse_scale) * root * root.T
+    means = np.array([part.mean for part in classes])
+    R = (rows.X - means[code]) * inverse_scale
+    R *= root
+    return R @ R.T
+
+
+def _uncertain(neg, pos):
+    """The moments, as if in a feature that separates the classes a row did not.
+
+    A feature that is constant in both classes, with different values, gets half of the
+    squared difference as sum of squares in each of them.
+    """
+    W = neg.scatter + pos.scatter
+    squares = np.diag(W) if W.ndim == 2 else W
+    size = np.maximum(neg.mean**2, pos.mean**2)
+    constant = squares <= _CONSTANT * max(neg.n + pos.n - 2, 1) * size
+    if constant.all():
+        return neg, pos
+    added = np.where(constant, (pos.mean - neg.mean) ** 2 / 2, 0.0)
+    added = np.diag(added) if W.ndim == 2 else added
+    return [replace(part, scatter=part.scatter + added) for part in (neg, pos)]
 
 
 def _standardised(neg, pos, standardize):
@@ -211,12 +224,8 @@ def _standardised(neg, pos, standardize):
     squares = np.array([np.diag(W) if W.ndim == 2 else W for W in classes])
     # pooled within-class variance Σ_c W_c/(n − 2)
     variance = squares.sum(axis=0) / max(neg.n + pos.n - 2, 1)
-    size = np.maximum(neg.mean**2, pos.mean**2)
-    if np.any(variance > _CONSTANT * size):
-        # a feature that is constant in both classes: as if one row had the other value
-        apart = (pos.mean - neg.mean) ** 2 / (neg.n + pos.n)
-        variance = np.where(variance > _CONSTANT * size, variance, apart)
-    varies = (variance > _CONSTANT * size) & (variance > np.finfo(float).tiny)
+    varies = variance > _CONSTANT * np.maximum(neg.mean**2, pos.mean**2)
+    varies &= variance > np.finfo(float).tiny
     if not varies.any():
         raise ValueError(
             "X must have a feature that varies within a class for the adaptive prior, "

@@ -49,7 +49,10 @@ class Coordinates:
         values, vectors = linalg.eigh(gram / scale / scale[:, None])
         kept = values > 16 * len(gram) * _EPS * values[-1]  # beyond eigh's rounding
         if not kept.any():
-            raise ValueError("X must not be 0 everywhere without an intercept, got 0")
+            raise ValueError(
+                "X must have a value other than 0 in a row of positive weight if "
+                "fit_intercept=False, got zeros only"
+            )
         if kept.all():
             return cls(scale, None, shift, P)
         A, null = (vectors[:, k] / scale[:, None] for k in (kept, ~kept))

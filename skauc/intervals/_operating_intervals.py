@@ -91,7 +91,9 @@ def _rank_limits(points, name, tail_low, tail_high):
     """Limits of the threshold with a given share of a class above, for any law.
 
     The number of rows at or above the true threshold is binomial; the limits are the
-    scores of the ranks that it passes with a probability of at most the tails.
+    scores of the ranks that it passes with a probability of at most the tails. For a
+    specificity the upper limit is the next higher score, because the threshold is the
+    lowest score with at most ``1 − specificity`` at or above it.
     """
     levels, share = points._sample.levels, points._rule.targets
     above = levels.above_pos
@@ -105,9 +107,7 @@ def _rank_limits(points, name, tail_low, tail_high):
     corners = np.append(0, above)
     low, high = (np.searchsorted(corners, rank) for rank in (deep, high))
     if points.chosen_by == "specificity":
-        high = np.maximum(
-            high - 1, 0
-        )  # the lowest score with at most (1 − share) above
+        high = np.maximum(high - 1, 0)
     return padded[low], padded[high]
 
 

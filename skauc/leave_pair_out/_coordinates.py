@@ -16,10 +16,10 @@ from scipy import linalg, sparse
 from scipy.linalg import lapack
 
 from ..statistics._block_matrix import BlockMatrix
-from ..statistics._moments import class_moments
+from ..statistics._moments import Moments, class_moments
 from ..statistics._numerics import block_rows, parts_of
 
-_FAR = 1e4  # raw over centred sum of squares beyond which products of rows cancel
+_FAR = 1e4  # raw over centred sum of squares: more than four digits cancel
 _RANK = 1e-12  # share of the largest diagonal entry below which a pivot is rounding
 
 
@@ -69,24 +69,39 @@ def _gram(rows, centred, unit):
         Z = centred_rows(rows, slice(None), centred, unit)
         return Z @ Z.T
     if centred:
-        return centred_gram(rows, unit)
+        everyone = Moments(rows.n, *spread(rows))
+        return centred_gram(rows, [everyone], np.zeros(len(rows.weight), int), unit)
     Z = rows.X if unit is None else rows.X @ sparse.diags(unit)
     return (Z @ Z.T).toarray()
 
 
-def centred_gram(rows, unit=None) -> np.ndarray:
-    """``(z_i − z̄)ᵀ(z_j − z̄)`` of sparse rows, which centring would fill."""
-    mean, square = spread(rows)
-    unit = np.ones(len(mean)) if unit is None else unit
-    # columns far from 0 have no zeros, and their products would cancel
-    far = rows.n * mean**2 > _FAR * square
-    Z = rows.X[:, ~far] @ sparse.diags(unit[~far])
-    product = (Z @ Z.T).toarray()
-    share = rows.weight / rows.n
-    cross = product @ share
-    product += share @ cross - cross - cross[:, None]
-    Z = (rows.X[:, far].toarray() - mean[far]) * unit[far]
-    return product + Z @ Z.T
+def centred_gram(rows, groups, code, unit=None) -> np.ndarray:
+    """``(z_i − z̄)ᵀ(z_j − z̄)`` of sparse rows, which centring would fill.
+
+    Parameters
+    ----------
+    rows : Rows
+    groups : list of Moments
+        Moments of the groups around whose means the rows are centred, featurewise.
+    code : ndarray of int of shape (n,)
+        Number of the group of each row.
+    unit : ndarray of shape (P,), default=None
+        Factors of the features.
+    """
+    means = np.array([part.mean for part in groups])
+    raw = sum(part.n * part.mean**2 for part in groups)
+    # columns far from 0 have few zeros, and their products would cancel
+    far = raw > _FAR * sum(part.scatter for part in groups)
+    unit = np.ones(len(far)) if unit is None else unit
+    X = rows.X.multiply(np.where(far, 0.0, unit)).tocsr()
+    product = (X @ X.T).toarray()
+    near = means * np.where(far, 0.0, unit)
+    cross = (X @ near.T)[:, code]
+    product += (near @ near.T)[np.ix_(code, code)] - cross - cross.T
+    if far.any():
+        Z = (rows.X[:, far].toarray() - means[:, far][code]) * unit[far]
+        product += Z @ Z.T
+    return product
 
 
 def centred_rows(rows, which, centred, unit=None) -> np.ndarray:

@@ -56,13 +56,18 @@ class Objective:
         return rows.weight * np.where(rows.positive, pos, neg)
 
     def with_penalty(self, rows, least=NO_PENALTY) -> Objective:
-        """The objective, with the penalty raised to a share of the columns' squares."""
-        # Σ_i c_i (x_ij − x̄_j)² of each column j that varies, or its mean over them
+        """The objective, with the penalty raised to a share of the columns' squares.
+
+        They are ``Σ_i c_i (x_ij − x̄_j)²`` of each column, or the mean over the columns
+        that vary.
+        """
         squares = spread(rows)[1]
         neg, pos = self.class_weight
         column = squares[squares > 0].mean() if squares.any() else 1.0
-        # for P ≥ n the limit of a weak penalty depends on its shape, which is kept
-        if rows.shape[1] < rows.shape[0]:
+        # the limit of a weak penalty depends on its shape for separated classes and for
+        # P ≥ n, and liblinear's intercept has the same penalty: there the shape is kept
+        one_limit = least == NO_PENALTY and rows.shape[1] < rows.shape[0]
+        if one_limit and isinstance(self.intercept, str):
             column = np.where(squares > 0, squares, column)
         column = column * (neg * rows.n_neg + pos * rows.n_pos) / rows.n
         if np.all(self.l2 >= least * column):

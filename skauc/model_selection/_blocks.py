@@ -27,7 +27,7 @@ from ..statistics._moments import class_moments
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import Rows
 from ._doubts import relative_weights
-from ._estimators import TAKE_BLOCKS, takes_weight
+from ._estimators import TAKE_BLOCKS
 from ._objective_of import objective_of
 from ._opened_model import OpenedModel
 from ._posterior import Evaluation, auc_of_scores, evaluations
@@ -324,9 +324,11 @@ def _judge(model, whole, rows):
             return DETECTED
     if opened.steps and type(opened.steps[0]) is StandardScaler:
         return _by_means(opened.steps[0].mean_, whole)
-    can_fit = takes_weight(opened.whole) or not rows.weighted
-    if isinstance(opened.whole, TAKE_BLOCKS) and can_fit and not opened.steps:
-        again = OpenedModel.of(clone(opened.whole).fit(whole.blocks))
+    if isinstance(opened.whole, TAKE_BLOCKS) and not opened.steps:
+        try:
+            again = OpenedModel.of(clone(opened.whole).fit(whole.blocks))
+        except ValueError:  # a discriminant takes no blocks with weights
+            return ASSUMED
         X = model.front.X
         D = distance(X @ opened.W.T, X @ again.W.T)
         return DETECTED if D <= _SAME else HELD_OUT

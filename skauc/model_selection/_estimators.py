@@ -171,7 +171,7 @@ def _weight_name(model):
         return None if inner is None else f"{step}__{inner}"
     if isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
         inner = _weight_name(model.estimator)
-        if inner not in (None, "sample_weight") or not takes_weight(model):
+        if inner not in (None, "sample_weight") or not _takes_weight(model):
             raise ValueError(
                 f"{type(model).__name__} must be used with metadata routing to pass "
                 "sample_weight on, got sklearn's enable_metadata_routing=False"
@@ -179,10 +179,10 @@ def _weight_name(model):
         return inner
     if hasattr(model, "estimator") and hasattr(model, "cv"):  # a search
         return _weight_name(model.estimator)
-    return "sample_weight" if takes_weight(model) else None
+    return "sample_weight" if _takes_weight(model) else None
 
 
-def takes_weight(model):
+def _takes_weight(model):
     """Whether ``fit`` has the parameter sample_weight, or takes any keyword."""
     parameters = inspect.signature(model.fit).parameters
     keywords = any(p.kind is p.VAR_KEYWORD for p in parameters.values())

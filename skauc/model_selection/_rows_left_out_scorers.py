@@ -113,7 +113,9 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
     if found is None:
         raise ValueError(
             "X must be the rows (and sample_weight the weights) that trained the "
-            f"{model.name}, got rows on which its gradient is not 0, or a singular fit"
+            f"{model.name}, got rows on which its gradient is not 0, a singular fit, "
+            "or too weak a penalty for features of such different units; scale the "
+            "features, or use skauc.cv_auc_scorer"
         )
     if model.stopped:
         source = "rows left out of the optimum"

@@ -162,8 +162,10 @@ def make_cbauc_scorer(
         Covariance of a NormalInverseWishart.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the scored rows trained the estimator. They did with
-        ``ResubstitutionSplit``. They did not in ``cross_val_score``; the score is then
-        their empirical AUC.
+        ``ResubstitutionSplit``. They did not in ``cross_val_score``: pass
+        ``"held-out"``, because small folds of fewer than about ten features may be
+        taken for training rows. The score of n held-out rows is ``(A n + ½)/(n + 1)``,
+        where A is their empirical AUC.
     scale : {"auc", "probit"}, default="auc"
         ``"probit"`` returns ``Φ⁻¹(AUC)``, which keeps its order where AUCs round to 1.
     multi_class : {"ovo", "raise"}, default="ovo"

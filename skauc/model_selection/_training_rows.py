@@ -132,8 +132,10 @@ def _same_means(scored):
     None if no such step keeps means of dense rows.
     """
     for step, rows in scored.entered.fitted:
+        if type(step) not in _KEEP_MEANS or step.mean_ is None:
+            continue  # its rows may be texts
         X = numeric(rows)
-        if type(step) in _KEEP_MEANS and step.mean_ is not None and not issparse(X):
+        if not issparse(X):
             every = X.shape[1] // _COLUMNS + 1
             if not (X[:, ::every] != X[0, ::every]).any():
                 every = 1  # constant columns prove nothing
@@ -143,7 +145,8 @@ def _same_means(scored):
             # a scaler may have been fitted with or without the weights
             means = [np.nanmean(X, axis=0)]
             if scored.weight is not None:
-                means.append(np.average(X, axis=0, weights=scored.weight))
+                valid = np.ma.masked_invalid(X)
+                means.append(np.ma.average(valid, axis=0, weights=scored.weight).data)
             # n eps is the rounding of a sum of n numbers
             known = kept, error, n * eps * np.abs(kept)
             return any(equal_means(mean, *known) for mean in means)
@@ -238,7 +241,7 @@ def _compare(training, score):
         return DETECTED
     other = training.scores("resample", training.resample())
     unit = distance(other, first)
-    if unit <= _EQUAL:  # with one feature all scores are parallel: compare lengths
+    if min(unit, 2 - unit) <= _EQUAL:  # all scores of one feature are parallel
         measure = _gap
         D, unit = measure(score, first), measure(other, first)
     if not (np.isfinite(D) and np.isfinite(unit)):

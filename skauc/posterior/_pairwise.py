@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -64,6 +65,17 @@ class PairwiseAUCPosterior(AUCDistribution):
     """
 
     pairs: dict[tuple, AUCPosterior]
+
+    @property
+    def rows(self) -> str | None:
+        """What the rows are to the model, as in :class:`AUCPosterior`."""
+        return next(iter(self.pairs.values())).rows
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The doubts about any of the pairs."""
+        doubts = (pair.warnings for pair in self.pairs.values())
+        return tuple(dict.fromkeys(chain.from_iterable(doubts)))
 
     def mean(self) -> float:
         """Posterior mean: the average of the posterior means of all pairs."""

@@ -443,11 +443,23 @@ def test_heavy_weights_with_more_features_than_rows():
     assert weighted[0] == pytest.approx(repeated[0], abs=0.05)
 
 
+def test_a_sparse_feature_that_nearly_separates_the_classes():
+    X, positive = made(20, 20, 60)
+    X[:, 0] = positive + 1e-5 * X[:, 0]
+    w = Ridge().fit(X, positive).coef_
+    dense, thin = learnt(X, positive), learnt(sparse.csr_array(X), positive)
+    assert thin.along(w).probit == pytest.approx(dense.along(w).probit, rel=1e-4)
+
+
 @pytest.mark.parametrize("P", [4, 200])
 def test_a_feature_that_is_constant_in_each_class_separates_them(P):
     X, positive = made(20, 16, P)
     X[:, 0] = positive
-    assert _probit(X, positive, np.eye(P)[0])[0] > 1
+    certain = _probit(X, positive, np.eye(P)[0])
+    X[0, 0] = 1  # as if one row had the value of the other class
+    one_row = _probit(X, positive, np.eye(P)[0])
+    assert one_row[0] < certain[0] < 2.5 * one_row[0]
+    assert certain[1] > 0.5 * one_row[1]
 
 
 def test_constant_features_are_left_out():

@@ -272,6 +272,9 @@ def test_more_than_two_classes_are_their_pairs(model, prior):
     found = auc_posterior(model, A3, B3, prior=prior, rows="training")
     assert isinstance(found, PairwiseAUCPosterior)
     assert list(found.pairs) == PAIRS
+    assert found.rows == "training (given)"
+    doubts = [doubt for pair in found.pairs.values() for doubt in pair.warnings]
+    assert set(found.warnings) == set(doubts)
     means, areas = [], []
     for i, j in PAIRS:
         pair = pair_rule(model, i, j)

@@ -28,8 +28,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
+    OneHotEncoder,
     PolynomialFeatures,
     RobustScaler,
     StandardScaler,
@@ -360,6 +362,32 @@ def test_chance_may_reverse_a_fit_to_noise():
         model = make_pipeline(TargetEncoder(), LogisticRegression())
         model.fit(kind, np.arange(80) % 2)
         assert judged(model, kind, np.arange(80) % 2) != HELD_OUT
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_texts_that_are_encoded_before_any_scaler(n_classes):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % n_classes
+    table = pandas.DataFrame({f"c{k}": rng.normal(size=200) + y for k in range(4)})
+    table["kind"] = rng.choice(["m", "f"], 200)
+    encode = ColumnTransformer(
+        [("kind", OneHotEncoder(), ["kind"])], remainder="passthrough"
+    )
+    for last in (LogisticRegression(), LinearSVC(loss="hinge", random_state=0)):
+        model = make_pipeline(encode, last).fit(table[:100], y[:100])
+        assert judged(model, table[:100], y[:100]) == TRAINING
+        assert judged(model, table[100:], y[100:]) == HELD_OUT
+
+
+def test_a_scaler_with_weights_and_missing_values():
+    (X, y), _ = halves(200, 5)
+    X, weight = _with_holes(X), np.random.default_rng(0).integers(1, 6, 200) * 1.0
+    fill = FunctionTransformer(np.nan_to_num)
+    model = make_pipeline(StandardScaler(), fill, LinearSVC(loss="hinge"))
+    given = {"linearsvc__sample_weight": weight}
+    model.fit(X, y, standardscaler__sample_weight=weight, **given)
+    assert judged(model, X, y, weight) == TRAINING
 
 
 def test_samplers_are_refitted_with_the_whole():
