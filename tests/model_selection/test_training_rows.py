@@ -371,9 +371,8 @@ def test_texts_that_are_encoded_before_any_scaler(n_classes):
     y = np.arange(200) % n_classes
     table = pandas.DataFrame({f"c{k}": rng.normal(size=200) + y for k in range(4)})
     table["kind"] = rng.choice(["m", "f"], 200)
-    encode = ColumnTransformer(
-        [("kind", OneHotEncoder(), ["kind"])], remainder="passthrough"
-    )
+    numbers = ("numbers", "passthrough", [f"c{k}" for k in range(4)])
+    encode = ColumnTransformer([("kind", OneHotEncoder(), ["kind"]), numbers])
     for last in (LogisticRegression(), LinearSVC(loss="hinge", random_state=0)):
         model = make_pipeline(encode, last).fit(table[:100], y[:100])
         assert judged(model, table[:100], y[:100]) == TRAINING
