@@ -204,15 +204,22 @@ def _uncertain(neg, pos):
     A feature that is constant in both classes, with different values, gets half of the
     squared difference as sum of squares in each of them.
     """
-    W = neg.scatter + pos.scatter
-    squares = np.diag(W) if W.ndim == 2 else W
-    size = np.maximum(neg.mean**2, pos.mean**2)
-    constant = squares <= _CONSTANT * max(neg.n + pos.n - 2, 1) * size
-    if constant.all():
+    _, _, varies = _squares(neg, pos)
+    if not varies.any():
         return neg, pos
-    added = np.where(constant, (pos.mean - neg.mean) ** 2 / 2, 0.0)
-    added = np.diag(added) if W.ndim == 2 else added
+    added = np.where(varies, 0.0, (pos.mean - neg.mean) ** 2 / 2)
+    added = np.diag(added) if neg.scatter.ndim == 2 else added
     return [replace(part, scatter=part.scatter + added) for part in (neg, pos)]
+
+
+def _squares(neg, pos):
+    """Sums of squares (2, P), pooled variances, and which features vary in a class."""
+    classes = neg.scatter, pos.scatter
+    squares = np.array([np.diag(W) if W.ndim == 2 else W for W in classes])
+    # pooled within-class variance Σ_c W_c/(n − 2)
+    variance = squares.sum(axis=0) / max(neg.n + pos.n - 2, 1)
+    varies = variance > _CONSTANT * np.maximum(neg.mean**2, pos.mean**2)
+    return squares, variance, varies
 
 
 def _standardised(neg, pos, standardize):
@@ -220,11 +227,7 @@ def _standardised(neg, pos, standardize):
 
     A feature that does not vary has 0 in place of one over its deviation.
     """
-    classes = neg.scatter, pos.scatter
-    squares = np.array([np.diag(W) if W.ndim == 2 else W for W in classes])
-    # pooled within-class variance Σ_c W_c/(n − 2)
-    variance = squares.sum(axis=0) / max(neg.n + pos.n - 2, 1)
-    varies = variance > _CONSTANT * np.maximum(neg.mean**2, pos.mean**2)
+    squares, variance, varies = _squares(neg, pos)
     varies &= variance > np.finfo(float).tiny
     if not varies.any():
         raise ValueError(

@@ -93,11 +93,11 @@ def centred_gram(rows, groups, code, unit=None) -> np.ndarray:
     # columns far from 0 have few zeros, and their products would cancel
     far = raw > _FAR * sum(part.scatter for part in groups)
     unit = np.ones(len(far)) if unit is None else unit
-    X = rows.X.multiply(np.where(far, 0.0, unit)).tocsr()
+    near_unit = np.where(far, 0.0, unit)
+    X, centres = rows.X.multiply(near_unit).tocsr(), means * near_unit
     product = (X @ X.T).toarray()
-    near = means * np.where(far, 0.0, unit)
-    cross = (X @ near.T)[:, code]
-    product += (near @ near.T)[np.ix_(code, code)] - cross - cross.T
+    cross = (X @ centres.T)[:, code]
+    product += (centres @ centres.T)[np.ix_(code, code)] - cross - cross.T
     if far.any():
         Z = (rows.X[:, far].toarray() - means[:, far][code]) * unit[far]
         product += Z @ Z.T
