@@ -3,7 +3,7 @@
 Each candidate i has an estimate m_i in probits by the model of the data set, and z_i of
 rows left out; for a model without them z_i − m_i is the mean over ridge models of the
 rows. The joint posterior is centred one sixth of the way from m_i to z_i, at
-``m_i + c_i``, at the mean level of the single posteriors, with
+``m_i + c_i``, at the level of the reported posteriors, with
 
     Cov(Z_i, Z_j) = Σ_k weight_k (μ_ik − μ̄_i)(μ_jk − μ̄_j) + σ_i σ_j ρ_ij + c_i c_j,
 
@@ -35,7 +35,6 @@ from ._posterior import Evaluation, evaluations
 
 CONTRASTS = 32  # coordinates of a sketch: distances are accurate to an eighth
 _BLOCK = 2**14  # rows whose random directions are drawn at once
-_RUNNERS_UP = 2  # candidates after the selected one whose posteriors are reported
 _ROUNDING = 1e-13  # share of the scores below which differences are rounding
 
 
@@ -156,10 +155,25 @@ def trained_a_subset(candidates: list[Candidate]) -> bool:
     return len({c.held_out for c in candidates if c.ranks}) > 1
 
 
-def joint_aucs(candidates: list[Candidate], rho=None) -> JointAUCs:
-    """Joint posterior of candidates; ``rho`` is ``alike(candidates)`` if it is known.
+def joint_aucs(candidates: list[Candidate], rho=None, reported=None) -> JointAUCs:
+    """Joint posterior of candidates at the level of one of them, or at the mean level.
 
-    A warning is issued if the rows trained only a subset of them.
+    Parameters
+    ----------
+    candidates : list of Candidate
+    rho : ndarray of shape (m, m), default=None
+        ``alike(candidates)``, if it is known.
+    reported : int, default=None
+        The candidate whose posterior is a report; None if all of them are.
+
+    Returns
+    -------
+    JointAUCs
+
+    Warns
+    -----
+    UntrustedAUCWarning
+        If the rows trained only a subset of the candidates.
     """
     if trained_a_subset(candidates):
         doubts.warn([doubts.TRAINED_A_SUBSET])
@@ -167,12 +181,15 @@ def joint_aucs(candidates: list[Candidate], rho=None) -> JointAUCs:
     moments = np.array([c.posterior.probit_moments() for c in candidates])
     V = covariance(candidates, alike(candidates) if rho is None else rho)
     ranks = np.array([c.ranks for c in candidates])
-    if not ranks.any():
+    known = ranks.copy()
+    if reported is not None and ranks[reported]:
+        known = np.arange(len(candidates)) == reported
+    if not known.any():
         return JointAUCs(centre, V)
     # variance that is missing in V: it belongs to the common level and cancels in
     # differences
-    common = max(float((moments[:, 1] - np.diag(V))[ranks].mean()), 0.0)
-    level = (moments[:, 0] - centre)[ranks].mean()
+    common = max(float((moments[:, 1] - np.diag(V))[known].mean()), 0.0)
+    level = (moments[:, 0] - centre)[known].mean()
     return JointAUCs(centre + level * ranks, V + common * np.outer(ranks, ranks))
 
 
@@ -256,8 +273,9 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
     Returns
     -------
     candidates : list of Candidate
-    selected : int or None
-        Place of the candidate that the search selected.
+    selected : int
+        Place of the candidate that the search selected, whose posterior is a report;
+        the best one if nothing was selected.
     table : dict
         ``params``, ``row`` and ``score`` of :class:`SearchPosterior`.
     """
@@ -287,24 +305,13 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
             "search must be a fitted search or a list of fitted models, got "
             f"{type(search).__name__}"
         )
-    found = Parallel(n_jobs=n_jobs)(delayed(evaluate)() for evaluate in ways)
-    table = {"params": params, "row": row, "score": score}
-    return _reported(found, selected, ways), selected, table
-
-
-def _reported(candidates, selected, ways):
-    """Candidates; the selected one and the two next best with reported posteriors.
-
-    Ranking scores do not change: corrections of three candidates only would bias the
-    comparison with the others.
-    """
-    choice = np.array([c.choice for c in candidates])
-    if selected is not None:
-        choice[selected] = np.inf
-    for k in np.argsort(-choice, kind="stable")[: 1 + _RUNNERS_UP]:
-        posterior = ways[k](report=True).posterior
-        candidates[k] = replace(candidates[k], posterior=posterior)
-    return candidates
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(evaluate)(report=k == selected) for k, evaluate in enumerate(ways)
+    )
+    if selected is None:  # nothing was selected: the best choice is reported
+        selected = int(np.argmax([c.choice for c in found]))
+        found[selected] = ways[selected](report=True)
+    return found, selected, {"params": params, "row": row, "score": score}
 
 
 def _checked(fit_params):
@@ -366,10 +373,14 @@ def _refitted(estimator, fit_params, question, params, report=False):
 
 
 def _evaluated(model, rows, X, y, *, prior, weight, report=False):
-    """A fitted model as a candidate."""
+    """A fitted model as a candidate; its posterior is a report if it is asked for."""
     how = {"covariance": "common", "pos_label": None, "sample_weight": weight}
     [evaluation] = evaluations(
-        model, X, y, prior=prior, rows=rows, report=report, pairs=True, **how
+        model, X, y, prior=prior, rows=rows, report=False, pairs=True, **how
     )
+    found = candidate(evaluation)
+    if report:  # only the level: a corrected score of one candidate would be unfair
+        evaluation = replace(evaluation, report=True)
+        found = replace(found, posterior=evaluation.posterior)
     evaluation.warn(once=True)
-    return candidate(evaluation)
+    return found

@@ -16,7 +16,6 @@ from ..intervals._projection import check_covariance, check_prior
 from ..statistics._warn_caller import warn_caller
 from ._blocks import evaluations_of
 from ._candidates import CONTRASTS, candidate, contrast_names
-from ._posterior import posterior_of
 from ._training_rows import ROWS
 
 _MULTI_CLASS = ("ovo", "raise")
@@ -174,10 +173,10 @@ def make_cbauc_scorer(
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
     output : {"number", "dict"}, default="number"
-        ``"dict"`` returns several numbers for multimetric searches: ``auc, std, low,
-        high`` of the posterior (95 %), ``choice`` (the ranking score in probits, for
-        ``refit="choice"``) and ``contrast_00`` to ``contrast_31``, from which
-        :func:`skauc.one_sd_rule` computes standard deviations of differences.
+        ``"dict"`` is for :func:`skauc.one_sd_rule`. It returns ``auc`` (the score),
+        ``choice`` (the same in probits, for ``refit="choice"``) and ``contrast_00`` to
+        ``contrast_31``, from which the rule computes standard deviations of
+        differences. Intervals are in :func:`skauc.search_posterior`.
 
     Returns
     -------
@@ -348,7 +347,7 @@ def make_bee_scorer(
 
 
 def _cbauc(estimator, X, y, *, scale, multi_class, output="number", **question):
-    pairs = output == "dict"  # contrasts and intervals need rows left out
+    pairs = output == "dict"  # contrasts need rows left out
     found = _evaluated(estimator, X, y, multi_class, pairs=pairs, **question)
     probit = [one.choice for one in found]
     for one in found:
@@ -384,10 +383,7 @@ def _evaluated(estimator, X, y, multi_class=None, *, prior, **question):
 def _numbers(found, probit):
     """Numbers of a candidate that a multimetric search stores."""
     candidates = [candidate(one) for one in found]
-    posterior = posterior_of(found)
-    low, high = posterior.interval(0.95)
-    numbers = {"auc": posterior.mean(), "std": posterior.std()}
-    numbers |= {"low": low, "high": high, "choice": _mean_probit(probit)}
+    numbers = {"auc": float(ndtr(probit).mean()), "choice": _mean_probit(probit)}
     # sketches are linear: the mean over pairs of classes has the mean sketch
     sketch = np.mean([c.sketch(CONTRASTS) for c in candidates], axis=0)
     return numbers | dict(zip(contrast_names(), map(float, sketch), strict=True))

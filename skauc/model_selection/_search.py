@@ -35,9 +35,9 @@ class SearchPosterior(Value):
         Posterior mean of the AUC that is lost by taking this candidate instead of the
         best.
     auc : AUCPosteriors
-        Posterior of each candidate as if it were the only one: a sequence of
-        :class:`AUCPosterior` whose ``mean()``, ``std()`` and ``interval()`` return
-        arrays.
+        Posterior of each candidate by the joint posterior that makes ``p_best``: a
+        sequence of :class:`AUCPosterior` whose ``mean()``, ``std()`` and ``interval()``
+        return arrays. That of the selected candidate is :func:`auc_posterior`'s.
     selected : AUCPosterior
         Posterior of the selected candidate, corrected for its selection. Report this
         one.
@@ -211,7 +211,7 @@ def search_posterior(
     choice cost, and how large is the AUC of the selected candidate after correction for
     its selection? All candidates share one model of the data set, so that common errors
     cancel in their differences. Costs one fit per candidate, and the refits of
-    :func:`skauc.auc_posterior` for three candidates.
+    :func:`skauc.auc_posterior` for the selected one.
 
     Parameters
     ----------
@@ -264,14 +264,13 @@ def search_posterior(
     Notes
     -----
     In probits ``Z = Φ⁻¹(AUC) ~ N(m, V)``: m lies one sixth of the way from the model of
-    the data set to the AUC of rows left out, shifted to the level of the posteriors;
-    the covariance is derived in :mod:`skauc.model_selection._candidates`. ``p_best``
+    the data set to the AUC of rows left out, shifted so that the selected candidate has
+    the mean of its report; the covariance is derived in
+    :mod:`skauc.model_selection._candidates`. ``p_best``
     and ``expected_loss`` are means over draws; they may prefer another candidate than
     the one that the search selected.
 
-    The posteriors of the selected candidate and of the next two are those of
-    :func:`skauc.auc_posterior`, with its refits; the others need no refit. A
-    ranking by the model of the data set does not select errors of rows left out. If
+    A ranking by the model of the data set does not select errors of rows left out. If
     refits were requested, an error e of their AUC enters a ranking score with the
     weight w_c = ⅓, and a share w_c of it remains: with normal errors of standard
     deviation ``w_c² s_b`` the posterior of the selected candidate is lowered by
@@ -305,20 +304,25 @@ def search_posterior(
     rng = generator(random_state)
     candidates, k, table = candidates_of(search, X, y, prior, n_jobs, fit_params)
     rho = alike(candidates)
-    joint = joint_aucs(candidates, rho)
+    joint = joint_aucs(candidates, rho, reported=k)
     p_best, loss = joint.best(n_draws, rng)
-    if k is None:  # in a list of models nothing was selected: take the best choice
-        k = int(np.argmax([c.choice for c in candidates]))
     bias = selection_bias(candidates, k, rho, n_draws, rng)
-    own = candidates[k].posterior
+    posteriors = [
+        _marginal(c.posterior, *moments)
+        for c, moments in zip(candidates, joint.moments, strict=True)
+    ]
+    own = posteriors[k]
     reasons = doubts.of_search(search)
     doubts.warn(reasons)
     own = replace(own, warnings=(*own.warnings, *reasons))
-    selected = _lowered(own, bias)
+    selected = own
+    if bias:  # the mean of Z is lowered by the bias, and its variance raised by bias²
+        mean, variance = joint.moments[k]
+        selected = _marginal(own, mean - bias, variance + bias**2)
     return SearchPosterior(
         p_best=p_best,
         expected_loss=loss,
-        auc=AUCPosteriors(tuple(c.posterior for c in candidates)),
+        auc=AUCPosteriors(tuple(posteriors)),
         selected=selected,
         selected_index=k,
         bias_of_best_score=own.mean() - selected.mean(),
@@ -337,14 +341,11 @@ def _prior_of_scorer(search):
     return "adaptive"
 
 
-def _lowered(posterior, bias):
-    """The posterior with the mean of Z lowered by the bias, and Var Z + bias²."""
-    if bias == 0:
-        return posterior
-    mean, variance = posterior.probit_moments()
-    # Z − bias, its variance + bias²; Φ⁻¹ E Φ(Z) = mean/√(1 + variance)
-    variance += bias**2
-    mean_probit = (mean - bias) / np.sqrt(1 + variance)
+def _marginal(posterior, mean, variance):
+    """Posterior of one candidate of the joint normal Z, with the texts of its own."""
     kept = ("leave_pair_out", "second_source", "rows", "warnings")
     known = {name: getattr(posterior, name) for name in kept}
-    return AUCPosterior.normal(mean_probit, variance, **known)
+    if variance == 0:  # the AUC is certainly ½
+        return posterior
+    # Φ⁻¹ E Φ(Z) = mean/√(1 + variance)
+    return AUCPosterior.normal(mean / np.sqrt(1 + variance), variance, **known)

@@ -237,6 +237,12 @@ class JointAUCs(Value):
     mean: np.ndarray
     covariance: np.ndarray
 
+    @property
+    def moments(self) -> list[tuple[float, float]]:
+        """Mean and variance of the Z of each model."""
+        pairs = zip(self.mean, np.diag(self.covariance), strict=True)
+        return [(float(mean), float(variance)) for mean, variance in pairs]
+
     def best(self, n_draws, random_state) -> tuple[np.ndarray, np.ndarray]:
         """Probability of being the best, and the AUC lost on average by each model.
 
