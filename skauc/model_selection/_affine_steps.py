@@ -132,6 +132,13 @@ def _equal(expected, got):
     return np.allclose(got, expected, rtol=_SAME, atol=_SAME * largest)
 
 
+def keeps_features(step) -> bool:
+    """Whether a step is known to be affine in all of its input features, or nothing."""
+    if step is None or isinstance(step, str):  # "passthrough"
+        return True
+    return isinstance(step, (*_DIVIDE, MinMaxScaler, *_COMPONENTS))
+
+
 def sees_y(step, rows, y) -> bool:
     """Whether the fit of a step uses y, by its class or by a refit to permuted labels.
 

@@ -233,6 +233,14 @@ ONE_SCORE = (
 )
 
 
+OTHER_FEATURES = (
+    "the candidates use {n} different sets of features, so that the search also chose "
+    "features, and the AUC of the selected candidate is not corrected for that: it is "
+    "too high if there are many sets. auc_posterior(search, X, y) corrects it by refits "
+    "of the whole search"
+)
+
+
 def of_search(search) -> list[str]:
     """Reasons why the candidates of a search cannot be compared on their rows."""
     name, cv = type(search).__name__, type(getattr(search, "cv", None)).__name__

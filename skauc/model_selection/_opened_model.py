@@ -22,9 +22,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._affine_steps import keeps_features
 from ._estimators import decision_values, is_known, n_rows, take_rows
 
-_FEW_WAYS = 10  # a search over more preprocessings counts as a step that used y
 _ROWS_TRIED = 50  # rows on which a custom class must rank as its coefficients do
 _FLOAT32 = 1e-4  # relative error of decisions in float32, whose terms round by 1e-7
 
@@ -61,7 +61,7 @@ class OpenedModel:
         Class name of a step that resampled the rows of the fit (imbalanced-learn);
         when rows are scored, it does nothing.
     searched_by : str or None, default=None
-        Class name of a search that used y to choose among many preprocessings.
+        Class name of a search that used y to choose the features of the model.
     """
 
     linear: Any
@@ -104,8 +104,7 @@ class OpenedModel:
             return _open_threshold(estimator)
         if hasattr(estimator, "best_estimator_"):
             inner = cls.of(estimator.best_estimator_)
-            many = _n_ways(estimator) > _FEW_WAYS
-            name = type(estimator).__name__ if many else None
+            name = type(estimator).__name__ if _chose_features(estimator) else None
             return replace(inner, searched_by=inner.searched_by or name)
         return _open_linear(estimator)
 
@@ -194,21 +193,20 @@ def _flat_steps(steps):
             yield step
 
 
-def _n_ways(search):
-    """Number of different preprocessings that a search tried."""
-    best, tried = search.best_estimator_, getattr(search, "cv_results_", {})
+def _chose_features(search):
+    """Whether a search compared Pipelines whose models may see different features."""
+    best, results = search.best_estimator_, getattr(search, "cv_results_", {})
     if not isinstance(best, Pipeline):
-        return 1
-    last = best.steps[-1][0]
-    ways = {
-        frozenset(
-            (name, repr(value))
-            for name, value in params.items()
-            if name != last and not name.startswith(f"{last}__")
-        )
-        for params in tried.get("params", ())
-    }
-    return len(ways)
+        return False
+    last, candidates = best.steps[-1][0], results.get("params", ())
+    for name in {name for params in candidates for name in params}:
+        step, _, parameter = name.partition("__")
+        tried = [params.get(name) for params in candidates]
+        same = len(set(map(repr, tried))) == 1
+        steps = [best.named_steps.get(step)] if parameter else tried
+        if step != last and not same and not all(map(keeps_features, steps)):
+            return True
+    return False
 
 
 def _open_linear(model):

@@ -259,7 +259,8 @@ def search_posterior(
     -----
     UntrustedAUCWarning
         For the reasons of :func:`skauc.auc_posterior`, once for each data set; for a
-        list also if the rows trained only some of the models.
+        list also if the rows trained only some of the models. If the candidates use
+        different features: the selected AUC is not corrected for their selection.
 
     Notes
     -----
@@ -313,6 +314,9 @@ def search_posterior(
     ]
     own = posteriors[k]
     reasons = doubts.of_search(search)
+    n_sets = len({c.key for c in candidates if c.key is not None})
+    if n_sets > 1 and not candidates[k].luck:  # nothing was subtracted
+        reasons.append(doubts.OTHER_FEATURES.format(n=n_sets))
     doubts.warn(reasons)
     own = replace(own, warnings=(*own.warnings, *reasons))
     selected = own

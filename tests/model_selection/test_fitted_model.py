@@ -295,26 +295,30 @@ def test_what_ranks_by_something_else_than_coefficients_is_refused():
         fitted_models(Bent().fit(Z, many), Z, many)
 
 
-def test_a_search_among_many_ways_used_y():
-    """A hundred sets of columns of noise, the best of which is chosen by y."""
+def test_a_search_among_features_used_y():
+    """Sets of columns of noise, the best of which is chosen by y."""
     rng = np.random.default_rng(0)
     Z, y = rng.standard_normal((60, 12)), np.arange(60) % 2
     pipe = Pipeline([("pick", ColumnTransformer([])), ("model", LogisticRegression())])
     parts = [[("some", "passthrough", [j])] for j in range(12)]
     ways = [FunctionTransformer(lambda X, j=j: X[:, [j]]) for j in range(12)]
-    few_C, many_C = ({"model__C": np.geomspace(0.01, 1, k)} for k in (2, 12))
-    for grid, many in (
-        ({"pick__transformers": parts[:10]} | few_C, False),
-        ({"pick__transformers": parts[:11]}, True),
+    many_C = {"model__C": np.geomspace(0.01, 1, 12)}
+    scaled, reduced = StandardScaler(), PCA(2)
+    for grid, chosen in (
+        ({"pick__transformers": parts[:2]}, True),
         ({"pick__transformers": parts[:1]} | many_C, False),
         ({"pick": ways}, True),  # values that cannot be pickled
-        ([{"pick": ways[:2]}] * 6, False),
+        ([{"pick": ways[:1]}] * 6, False),
+        ([{"pick": ways[:1]}, {"model__C": [1.0], "pick": ["passthrough"]}], True),
+        # all features enter, however many components are kept
+        ({"pick": [scaled, reduced, "passthrough"]} | many_C, False),
+        ({"pick": [reduced], "pick__n_components": list(range(1, 13))}, False),
     ):
         search = GridSearchCV(pipe, grid, cv=2).fit(Z, y)
         for estimator in (search, FrozenEstimator(search)):
             saw_y = opened(estimator, Z, y).saw_y
-            assert saw_y == ("GridSearchCV" if many else None)
-    assert opened(search.best_estimator_, Z, y).saw_y is None
+            assert saw_y == ("GridSearchCV" if chosen else None)
+        assert opened(search.best_estimator_, Z, y).saw_y is None
 
 
 def test_names_of_a_selector_are_not_those_of_the_model_behind_it():

@@ -270,6 +270,22 @@ def test_a_search_is_fitted_once_for_each_candidate(monkeypatch):
     assert len(fits) == 4
 
 
+def test_sets_of_features_in_a_search_are_doubted():
+    # 60 sets of 5 of 200 features of noise: the best one looks like .67
+    rng = np.random.default_rng(0)
+    Z, y = rng.normal(size=(60, 200)), np.arange(60) % 2
+    sets = [[("own", "passthrough", rng.choice(200, 5, False))] for _ in range(60)]
+    pipe = make_pipeline(ColumnTransformer(sets[0]), LogisticRegression())
+    grid = {"columntransformer__transformers": sets}
+    search = GridSearchCV(pipe, grid, **FREE).fit(Z, y)
+    with pytest.warns(UntrustedAUCWarning, match="60 different sets of features"):
+        got = search_posterior(search, Z, y)
+    assert any("corrects it by refits" in text for text in got.selected.warnings)
+    honest = auc_posterior(search, Z, y)
+    assert honest.second_source == "refits"
+    assert honest.mean() < got.selected.mean() - 0.05
+
+
 def test_one_candidate_and_equal_candidates():
     got = search_posterior([clone(PIPE).fit(X, Y)], X, Y)
     assert (got.p_best.tolist(), got.expected_loss.tolist()) == ([1.0], [0.0])
