@@ -236,8 +236,8 @@ ONE_SCORE = (
 OTHER_FEATURES = (
     "the candidates use {n} different sets of features, so that the search also chose "
     "features, and the AUC of the selected candidate is not corrected for that: it is "
-    "too high if there are many sets. auc_posterior(search, X, y) corrects it by refits "
-    "of the whole search"
+    "too high if there are many sets. auc_posterior(search, X, y) corrects it by "
+    "refits of the whole search"
 )
 
 
