@@ -12,8 +12,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from .._validation import check_option
-from ..adaptive._prior import AdaptivePrior
-from ..intervals._projection import check_covariance, check_prior
+from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, joint_posterior
 from ..posterior._pairwise import PairwiseAUCPosterior
@@ -22,7 +21,7 @@ from ._blocks import evaluations_of
 from ._candidates import candidate, joint_aucs, trained_a_subset
 from ._estimators import fitted_clone
 from ._posterior import evaluations, posterior_of
-from ._training_rows import ROWS
+from ._question import Question
 
 
 def auc_posterior(
@@ -135,20 +134,8 @@ def auc_posterior(
     >>> round(posterior.mean(), 2), posterior.rows
     (0.99, 'training (detected)')
     """
-    prior = check_prior(prior)
-    check_option("rows", rows, ROWS)
-    check_covariance(prior, covariance)
-    found = evaluations_of(
-        estimator,
-        X,
-        y,
-        sample_weight,
-        prior=prior,
-        covariance=covariance,
-        rows=rows,
-        pos_label=pos_label,
-        report=True,
-    )
+    question = Question(prior, covariance, rows, pos_label, left_out="fits")
+    found = evaluations_of(estimator, X, y, sample_weight, question)
     # before any warning, because a prior may be improper for these rows
     posterior = posterior_of(found)
     for one in found:
@@ -346,34 +333,25 @@ def auc_difference_posterior(
     >>> round(auc_difference_posterior(a, b, Z, y).probability, 2)
     1.0
     """
-    prior = check_prior(prior)
     check_option("covariance", covariance, ("common", "separate"))
-    check_covariance(prior, covariance)
-    check_option("rows", rows, ROWS)
+    question = Question(prior, covariance, rows, pos_label, left_out="fits")
     listed = isinstance(estimator_b, list | tuple)
     others = list(estimator_b) if listed else [estimator_b]
     if not others:
         raise ValueError("estimator_b must hold a fitted model, got an empty list")
-    question = dict(
-        prior=prior,
-        covariance=covariance,
-        rows=rows,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        report=True,
-    )
-    found = [evaluations(one, X, y, **question) for one in (estimator_a, *others)]
+    models = estimator_a, *others
+    found = [evaluations(one, X, y, sample_weight, question) for one in models]
     if any(len(pairs) > 1 for pairs in found):
         raise ValueError("y must hold two classes for a difference of AUCs")
     evaluated = [one for [one] in found]
-    if isinstance(prior, AdaptivePrior):
+    if question.adaptive:
         for one in evaluated:
             one.warn()
         first, *more = map(candidate, evaluated)
         out = [_compared(first, other, n_draws, random_state) for other in more]
     else:
-        model, *models = (one.model for one in evaluated)
-        joint = (_conjugate(model, other, prior, covariance) for other in models)
+        model, *rest = (one.model for one in evaluated)
+        joint = (_conjugate(model, other, question) for other in rest)
         out = [one.draw(n_draws, random_state) for one in joint]
     return tuple(out) if listed else out[0]
 
@@ -387,7 +365,7 @@ def _compared(a, b, n_draws, random_state):
     return replace(difference, warnings=reasons)
 
 
-def _conjugate(a, b, prior, covariance):
+def _conjugate(a, b, question):
     """Joint posterior of two models under a conjugate prior."""
     for model in (a, b):
         if not model.w_front.any():
@@ -400,4 +378,5 @@ def _conjugate(a, b, prior, covariance):
         W = block_diag(a.w_front[:, None], b.w_front[:, None])
     scores = np.column_stack([a.score, b.score])
     weight = a.front.weight if a.front.weighted else None
-    return joint_posterior(scores, W, a.positive, weight, prior, covariance)
+    how = question.prior, question.covariance
+    return joint_posterior(scores, W, a.positive, weight, *how)

@@ -19,7 +19,6 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from .._validation import check_column, check_positive, distinct_labels
-from ..intervals._projection import project
 from ..leave_pair_out._left_out import second_source
 from ..leave_pair_out._objective import optimum, stationarity
 from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
@@ -56,14 +55,11 @@ def rows_in_memory(X, y, sample_weight=None):
     return X, check_column("y", labels), weight
 
 
-def evaluations_of(estimator, X, y, sample_weight=None, **question) -> list[Evaluation]:
-    """Evaluations of a fitted estimator on rows in memory or in blocks.
-
-    ``question`` holds the keywords of :func:`evaluations`.
-    """
+def evaluations_of(estimator, X, y, sample_weight, question) -> list[Evaluation]:
+    """:func:`evaluations` of a fitted estimator on rows in memory or in blocks."""
     blocks = row_blocks(X, y, sample_weight)
     if blocks is None:
-        return evaluations(estimator, X, y, sample_weight=sample_weight, **question)
+        return evaluations(estimator, X, y, sample_weight, question)
     matrix, labels, weight = BlockMatrix.of(blocks)
     labels = check_column("y", labels)
     n, P = matrix.shape
@@ -71,7 +67,7 @@ def evaluations_of(estimator, X, y, sample_weight=None, **question) -> list[Eval
         # dense rows of more than 1 GiB are refused, sparse ones are gathered
         small = n * P <= LARGEST_ARRAY or issparse(matrix[:1])
         X = _named(blocks.gather()[0] if small else matrix[:], matrix, estimator)
-        return evaluations(estimator, X, labels, sample_weight=weight, **question)
+        return evaluations(estimator, X, labels, weight, question)
     classes = distinct_labels(labels)
     codes = np.searchsorted(classes, labels).astype(np.min_scalar_type(len(classes)))
     del labels  # the codes take a byte per row
@@ -108,18 +104,17 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
     count = max(_GATHERED // P, _SAMPLE_ROWS_A_FEATURE * P)
     sample, mass = even_sample(codes, weight, count)
     X, y = _named(matrix[sample], matrix, estimator), classes[codes[sample]]
-    how = question | {"rows": "training"}
-    sampled = evaluations(estimator, X, y, sample_weight=mass, **how)
+    sampled = evaluations(estimator, X, y, mass, replace(question, rows="training"))
     if sampled[0].model.linear is None:  # the refits of other classifiers need all rows
         X = _named(matrix[:], matrix, estimator)
         labels = classes[codes]
-        return evaluations(estimator, X, labels, sample_weight=weight, **question)
+        return evaluations(estimator, X, labels, weight, question)
     opened, front = sampled[0].model.scored.opened, matrix
     for step in opened.steps:
         front = front.behind(step)
-    known = opened.W, classes, codes, weight, question["pos_label"]
+    known = opened.W, classes, codes, weight, question.pos_label
     whole = _Whole(blocks, matrix, front, *known)
-    return [_SampledEvaluation.of(one, whole, question["rows"]) for one in sampled]
+    return [_SampledEvaluation.of(one, whole, question) for one in sampled]
 
 
 def even_sample(labels, weight, count):
@@ -200,7 +195,7 @@ class _SampledEvaluation(Evaluation):
 
     Parameters
     ----------
-    model, prior, covariance, rows, report, pairs
+    model, question, rows
         See :class:`Evaluation`; the rows of the model are the sample.
     all_rows : Rows
         All rows in front of the linear model, in blocks.
@@ -212,19 +207,18 @@ class _SampledEvaluation(Evaluation):
     score: np.ndarray = field(kw_only=True)
 
     @classmethod
-    def of(cls, sampled, whole, rows) -> _SampledEvaluation:
+    def of(cls, sampled, whole, question) -> _SampledEvaluation:
         """Evaluation of all rows from that of the sample."""
         all_rows = whole.rows_of(sampled.model)
-        if rows != "auto":
-            judgement = Judgement(rows, "given")
-        elif not sampled.adaptive:
+        if question.rows != "auto":
+            judgement = Judgement(question.rows, "given")
+        elif not question.adaptive:
             judgement = Judgement("training", "assumed")
         else:
             judgement = _judge(sampled.model, whole, all_rows)
-        known = sampled.model, sampled.prior, sampled.covariance
-        how = sampled.report, sampled.pairs
         score = whole.score_of(sampled.model)
-        return cls(*known, judgement, *how, all_rows=all_rows, score=score)
+        known = sampled.model, question, judgement
+        return cls(*known, all_rows=all_rows, score=score)
 
     @property
     def choice(self) -> float:
@@ -239,10 +233,10 @@ class _SampledEvaluation(Evaluation):
     @cached_property
     def projection(self):
         """As in :class:`Evaluation`; a conjugate prior uses all rows."""
-        if self.held_out or self.adaptive or self.reason_unranked is not None:
+        if self.held_out or self.question.adaptive or self.reason_unranked is not None:
             return super().projection
         w = self.model.w_front
-        return project(self.prior, self.all_rows, w, self.score, self.covariance)
+        return self._project(self.all_rows, w, self.score)
 
     @cached_property
     def fit(self):
@@ -286,7 +280,7 @@ class _SampledEvaluation(Evaluation):
 
     def _joined(self):
         posterior = super()._joined()
-        if self.held_out or not self.adaptive:
+        if self.held_out or not self.question.adaptive:
             return posterior
         of_all = self.size.probit(auc_of_scores(self.score, self.all_rows))
         of_sample = self.size.probit(auc_of_scores(self.model.score, self.model.front))

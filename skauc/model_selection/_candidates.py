@@ -32,6 +32,7 @@ from ..posterior._joint import JointAUCs, maximum_bias
 from ..statistics._levels import placements
 from . import _doubts as doubts
 from ._posterior import Evaluation, evaluations
+from ._question import Question
 
 CONTRASTS = 32  # coordinates of a sketch: distances are accurate to an eighth
 _BLOCK = 2**14  # rows whose random directions are drawn at once
@@ -111,7 +112,7 @@ def candidate(evaluation: Evaluation) -> Candidate:
         return Candidate(*known, rows, luck=deviation, held_out=True)
     along = _unit(_deviations(model.score, model.front))
     source = evaluation.source
-    if not evaluation.adaptive or model.broken_by is not None:
+    if not evaluation.question.adaptive or model.broken_by is not None:
         # a conjugate posterior, or one from refits only
         luck = 0.0 if source is None else deviation
         return Candidate(*known, deviation * along, luck=luck)
@@ -124,7 +125,7 @@ def candidate(evaluation: Evaluation) -> Candidate:
         shift = CONTRAST / 2 * projection.disagreement
     else:
         shift = projection.towards(source, CONTRAST / 2)
-    if source is not None and evaluation.prior.refits:
+    if source is not None and evaluation.question.prior.refits:
         # an error of the source enters with w_c²: _search Notes
         luck = CONTRAST**2 * np.sqrt(size.excess(source) * size.variance(mean))
     return Candidate(
@@ -132,7 +133,7 @@ def candidate(evaluation: Evaluation) -> Candidate:
         most * within * along,
         most * between,
         projection.model.key,
-        shift=float(shift if evaluation.prior.refits else -shift),
+        shift=float(shift if evaluation.question.prior.refits else -shift),
         has_source=source is not None,
         luck=float(luck),
     )
@@ -265,7 +266,7 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
     ----------
     search : fitted search, or list of fitted models
     X, y : rows and labels
-    prior : AdaptivePrior or NormalInverseWishart
+    prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
     n_jobs : int or None
     fit_params : dict or None
         Further parameters of ``fit``.
@@ -283,7 +284,8 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
     positive = check_positive(column_or_1d(y))
     fit_params = _checked(fit_params)
     weight = check_weight(_weight_of(fit_params), positive)
-    question = {"X": X, "y": y, "prior": prior, "weight": weight}
+    question = Question(prior, rows="training", left_out="closed form")
+    data = X, y, weight
     if isinstance(search, list | tuple):
         if not search:
             raise ValueError(
@@ -291,14 +293,15 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
             )
         params: tuple[dict, ...] = ({},) * len(search)
         row, score, selected = np.arange(len(search)), None, None
-        ways = [partial(_evaluated, model, "auto", **question) for model in search]
+        question = replace(question, rows="auto")
+        ways = [partial(_evaluated, model, *data, question) for model in search]
     elif _is_search(search):
         check_is_fitted(search, "cv_results_")
         row, score = _comparable(search)
         params = tuple(search.cv_results_["params"][i] for i in row)
         best = np.flatnonzero(row == getattr(search, "best_index_", None))
         selected = int(best[0]) if len(best) else None
-        fit = partial(_refitted, search.estimator, fit_params, question)
+        fit = partial(_refitted, search.estimator, *data, question, fit_params)
         ways = [partial(fit, one) for one in params]
     else:
         raise TypeError(
@@ -363,24 +366,22 @@ def _comparable(search):
     return row, None if ranked is None else score[row]
 
 
-def _refitted(estimator, fit_params, question, params, report=False):
+def _refitted(estimator, X, y, weight, question, fit_params, params, report=False):
     """A candidate of a search, fitted to all rows."""
     # as in scikit-learn's searches: an estimator among the values is cloned, not fitted
     values = {name: clone(value, safe=False) for name, value in params.items()}
     model = clone(clone(estimator).set_params(**values))
-    model.fit(question["X"], question["y"], **fit_params)
-    return _evaluated(model, "training", report=report, **question)
+    model.fit(X, y, **fit_params)
+    return _evaluated(model, X, y, weight, question, report=report)
 
 
-def _evaluated(model, rows, X, y, *, prior, weight, report=False):
+def _evaluated(model, X, y, weight, question, report=False):
     """A fitted model as a candidate; its posterior is a report if it is asked for."""
-    how = {"covariance": "common", "pos_label": None, "sample_weight": weight}
-    [evaluation] = evaluations(
-        model, X, y, prior=prior, rows=rows, report=False, pairs=True, **how
-    )
+    [evaluation] = evaluations(model, X, y, weight, question)
     found = candidate(evaluation)
     if report:  # only the level: a corrected score of one candidate would be unfair
-        evaluation = replace(evaluation, report=True)
+        question = replace(question, left_out="fits")
+        evaluation = replace(evaluation, question=question)
         found = replace(found, posterior=evaluation.posterior)
     evaluation.warn(once=True)
     return found

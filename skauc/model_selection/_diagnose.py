@@ -9,11 +9,7 @@ from scipy import stats
 from scipy.special import ndtr
 from sklearn.exceptions import NotFittedError
 
-from .._validation import check_option
-from ..adaptive._prior import AdaptivePrior
-from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior
-from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._collections import refuse_collection
@@ -23,8 +19,8 @@ from . import _doubts as doubts
 from ._estimators import fitted_clone
 from ._opened_model import NotLinearError, OpenedModel
 from ._posterior import auc_of_scores, evaluations
+from ._question import Question
 from ._rows_left_out_scorers import make_cv_auc_scorer
-from ._training_rows import ROWS
 
 # limits beyond which to warn, set by convention; no estimate depends on them
 _SMALL_P_VALUE = 0.01
@@ -294,23 +290,12 @@ def diagnose(
     >>> print(diagnose(model, X, y))  # doctest: +ELLIPSIS
     Bayesian AUC            0.99...
     """
-    check_option("rows", rows, ROWS)
+    question = Question(prior, rows=rows, pos_label=pos_label, left_out="fits")
     refuse_collection("X", X)
-    prior = check_prior(prior)
-    if not isinstance(prior, AdaptivePrior):
+    if not question.adaptive:
         raise ValueError(f"prior must be an adaptive prior, got {prior!r}")
     estimator = _fitted(estimator, X, y, sample_weight, pos_label)
-    found = evaluations(
-        estimator,
-        X,
-        y,
-        prior=prior,
-        covariance="common",
-        rows=rows,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        report=True,
-    )
+    found = evaluations(estimator, X, y, sample_weight, question)
     if len(found) > 1:
         if cv is not None:
             raise ValueError(
@@ -344,7 +329,7 @@ def _diagnosis(evaluation, more) -> Diagnosis:
             "estimator must give scores that differ between rows, got a single score"
         )
     # the same evaluation under the published prior, for comparison
-    published = replace(evaluation, prior=NormalInverseWishart())
+    published = replace(evaluation, question=Question("paper"))
     neg, pos = class_moments(model.score, model.positive, model.front.weight)
     data = projection.model
     left_out = data.leave_pair_out and data.size.n_features > 1

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from .._validation import check_counts
 from ..adaptive._join import CONTRAST, DataSize
-from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project, ranks_nothing, warn_undefined
 from ..leave_pair_out._left_out import Source, second_source
 from ..posterior._auc_posterior import AUCPosterior
@@ -27,6 +25,7 @@ from . import _doubts as doubts
 from ._affine_steps import has_frozen
 from ._fitted_model import FittedModel, fitted_models
 from ._opened_model import is_stacked
+from ._question import Question
 from ._refits import refits_source
 from ._training_rows import ASSUMED, Judgement, judge_rows
 
@@ -42,27 +41,14 @@ class Evaluation:
     Parameters
     ----------
     model : FittedModel
-    prior : AdaptivePrior or NormalInverseWishart
-    covariance : {"common", "spherical", "separate"}
+    question : Question
     rows : Judgement
         Whether the rows trained the model.
-    report : bool
-        Whether refits may be made for the AUC of rows left out.
-    pairs : bool, default=False
-        Whether rows are left out in closed form although this is no report.
     """
 
     model: FittedModel
-    prior: Any
-    covariance: str
+    question: Question
     rows: Judgement
-    report: bool
-    pairs: bool = False
-
-    @property
-    def adaptive(self) -> bool:
-        """Whether the prior is the adaptive one."""
-        return isinstance(self.prior, AdaptivePrior)
 
     @property
     def held_out(self) -> bool:
@@ -92,12 +78,17 @@ class Evaluation:
             return None
         if self.held_out:
             rows, w = self.score_rows, np.ones(1)
-            return project(self.prior, rows, w, rows.X[:, 0], self.covariance)
-        if self.adaptive:
+            return self._project(rows, w, rows.X[:, 0])
+        if self.question.adaptive:
             rows, w = model.rows, model.w
         else:
             rows, w = model.front, model.w_front
-        return project(self.prior, rows, w, model.score, self.covariance)
+        return self._project(rows, w, model.score)
+
+    def _project(self, rows, w, score):
+        """Posterior of the scores ``rows.X @ w`` under the prior."""
+        prior, covariance = self.question.prior, self.question.covariance
+        return project(prior, rows, w, score, covariance)
 
     @property
     def score_rows(self) -> Rows:
@@ -107,7 +98,7 @@ class Evaluation:
     @cached_property
     def _source_and_reasons(self) -> tuple[Source | None, list[str]]:
         """The AUC of rows left out, and doubts about it."""
-        model, prior = self.model, self.prior
+        model, prior = self.model, self.question.prior
         broken = model.broken_by
         if model.pair is not None:
             return None, [doubts.PAIRS_WITHOUT_REFITS] if prior.refits else []
@@ -117,7 +108,8 @@ class Evaluation:
             return None, []
         # a closed form needs a known objective on features that did not use y
         no_step = model.saw_y is None and broken is None
-        if (self.report or self.pairs) and no_step and self.fit is not None:
+        allowed = self.question.left_out != "none"
+        if allowed and no_step and self.fit is not None:
             source = self._left_out()
             if source is not None and self._stopped_early():
                 return self._of_another_fit(source)
@@ -125,7 +117,8 @@ class Evaluation:
                 return source, []
         # scorers refit only where the model of the data set does not apply
         if self._may_refit or (prior.refits is None and broken is not None):
-            n_refits = self._n_refits if self.report else _SCORER_REFITS
+            report = self.question.is_report
+            n_refits = self._n_refits if report else _SCORER_REFITS
             whole = model.saw_y is not None or model.linear is None
             return self._refitted(n_refits, whole=whole)
         if model.saw_y is not None and prior.refits is not None:
@@ -142,7 +135,7 @@ class Evaluation:
 
     @property
     def _may_refit(self):
-        return self.report and self.prior.refits is None
+        return self.question.is_report and self.question.prior.refits is None
 
     @property
     def fit(self):
@@ -156,7 +149,11 @@ class Evaluation:
     @property
     def source(self) -> Source | None:
         """The AUC of rows left out; None if there is none."""
-        if self.held_out or not self.adaptive or self.reason_unranked is not None:
+        if (
+            self.held_out
+            or not self.question.adaptive
+            or self.reason_unranked is not None
+        ):
             return None
         return self._source_and_reasons[0]
 
@@ -164,9 +161,8 @@ class Evaluation:
         """AUC of rows left out of refits, and doubts about it."""
         if whole and has_frozen(self.model.estimator):
             return None, [doubts.FROZEN_IN_REFITS]
-        source = refits_source(
-            self.model, int(n_refits), verbose=self.prior.verbose, whole=whole
-        )
+        verbose = self.question.prior.verbose
+        source = refits_source(self.model, int(n_refits), verbose=verbose, whole=whole)
         if source is None:
             return None, [doubts.REFITS_FAILED.format(name=self.model.name)]
         return source, []
@@ -190,21 +186,22 @@ class Evaluation:
     @property
     def choice(self) -> float:
         """Ranking score in probits: by the model alone, unless refits are made."""
-        ranks = self.adaptive and not self.held_out and self.reason_unranked is None
-        if ranks and not self.prior.refits and self.model.broken_by is None:
+        ranks = self.question.adaptive and not self.held_out
+        ranks = ranks and self.reason_unranked is None
+        if ranks and not self.question.prior.refits and self.model.broken_by is None:
             return float(self.projection.probit[0])
         return self.posterior.choice("probit")
 
     def _joined(self):
         """Posterior from the model of the data set, rows left out, or held-out rows."""
-        if not self.adaptive:
+        if not self.question.adaptive:
             return self.projection.auc()
         if self.held_out:
             return posterior_of_source(_empirical(self.score_rows), self.size)
         # behind a step that is not affine and used y there is no model of the data
         if self.source is not None and self.model.broken_by is not None:
             return posterior_of_source(self.source, self.size, keep=True)
-        contrast = CONTRAST if self.prior.refits else 0.0
+        contrast = CONTRAST if self.question.prior.refits else 0.0
         return self.projection.auc(self.source, contrast)
 
     @cached_property
@@ -212,15 +209,16 @@ class Evaluation:
         """Reasons not to trust the AUC, a sentence each."""
         model, front = self.model, self.model.front
         out = []
-        if self.report or not self.held_out:  # the score of a fold has no interval
+        report = self.question.is_report
+        if report or not self.held_out:  # the score of a fold has no interval
             out += doubts.few_rows(round(front.n_neg, 9), round(front.n_pos, 9))
         span = float(np.ptp(model.score))
         out += doubts.rounded_decisions(span, model.threshold)
         out += self._doubts_of_weights()
-        if not self.adaptive:
+        if not self.question.adaptive:
             return out
         if self.held_out:
-            if self.report and self.rows.how == "detected":
+            if report and self.rows.how == "detected":
                 out.append(doubts.JUDGED_HELD_OUT)
             return out
         out += [*model.doubts, *self._doubts_of_copies()]
@@ -234,7 +232,7 @@ class Evaluation:
             )
             out.append(text.format(name=model.broken_by))
         n, P = model.rows.n, model.rows.shape[1]
-        left_out = self.report and self.prior.leave_pair_out
+        left_out = report and self.question.prior.leave_pair_out
         if source is None and P >= n and left_out and not reasons:
             out.append(doubts.NO_ROWS_LEFT_OUT.format(n_features=P, n=n))
         return out
@@ -276,54 +274,36 @@ class Evaluation:
             doubts.warn([reason], self.model.front)
 
 
-def evaluations(
-    estimator,
-    X,
-    y,
-    *,
-    prior,
-    covariance,
-    rows,
-    sample_weight,
-    pos_label,
-    report,
-    pairs=False,
-) -> list[Evaluation]:
+def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
     """Evaluations of a fitted estimator: one, or one for each pair of classes.
 
     Parameters
     ----------
     estimator : fitted estimator
     X, y : rows and labels in memory
-    prior : AdaptivePrior or NormalInverseWishart
-    covariance : {"common", "spherical", "separate"}
-    rows : {"auto", "training", "held-out"}
     sample_weight : array-like of shape (n,) or None
-    pos_label : label or None
-    report, pairs : bool
-        Whether refits may be made, and whether closed forms are used without them.
+    question : Question
 
     Returns
     -------
     list of Evaluation
     """
-    adaptive = isinstance(prior, AdaptivePrior)
     # refits, if requested or the only way, take any classifier of two classes
-    any_classifier = adaptive and bool(prior.refits or is_stacked(estimator))
+    refits = question.adaptive and question.prior.refits
+    any_classifier = question.adaptive and bool(refits or is_stacked(estimator))
     models = fitted_models(
         estimator,
         X,
         y,
         sample_weight,
-        pos_label=pos_label,
+        pos_label=question.pos_label,
         any_classifier=any_classifier,
     )
     for model in models:
         check_counts(model.weight, model.positive)
-    unjudged = rows == "auto" and not adaptive
-    judgement = ASSUMED if unjudged else judge_rows(models[0], rows)
-    how = prior, covariance, judgement, report, pairs
-    return [Evaluation(model, *how) for model in models]
+    unjudged = question.rows == "auto" and not question.adaptive
+    judgement = ASSUMED if unjudged else judge_rows(models[0], question.rows)
+    return [Evaluation(model, question, judgement) for model in models]
 
 
 def posterior_of(found):

@@ -12,11 +12,12 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from .._validation import check_option
+from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_covariance, check_prior
 from ..statistics._warn_caller import warn_caller
 from ._blocks import evaluations_of
 from ._candidates import CONTRASTS, candidate, contrast_names
-from ._training_rows import ROWS
+from ._question import Question
 
 _MULTI_CLASS = ("ovo", "raise")
 
@@ -216,8 +217,7 @@ def make_cbauc_scorer(
     >>> make_cbauc_scorer(scale="probit")
     make_cbauc_scorer(prior='adaptive', covariance='common', rows='auto', ...)
     """
-    check_covariance(check_prior(prior), covariance)
-    check_option("rows", rows, ROWS)
+    Question(prior, covariance, rows)
     check_option("scale", scale, ("auc", "probit"))
     check_option("multi_class", multi_class, _MULTI_CLASS)
     check_option("output", output, ("number", "dict"))
@@ -283,8 +283,7 @@ def make_ebauc_scorer(
     >>> make_ebauc_scorer(thresholds="all")
     make_ebauc_scorer(prior='adaptive', covariance='separate', rows='auto', ...)
     """
-    check_covariance(check_prior(prior), covariance, default="separate")
-    check_option("rows", rows, ROWS)
+    _of_ebauc(prior, covariance, rows, pos_label)
     check_option("thresholds", thresholds, ("scores", "all"))
     check_option("multi_class", multi_class, _MULTI_CLASS)
     params = dict(
@@ -340,15 +339,18 @@ def make_bee_scorer(
     >>> make_bee_scorer()
     make_bee_scorer(prior='adaptive', covariance='common', rows='auto', pos_label=None)
     """
-    check_covariance(check_prior(prior), covariance)
-    check_option("rows", rows, ROWS)
+    Question(prior, covariance, rows)
     params = dict(prior=prior, covariance=covariance, rows=rows, pos_label=pos_label)
     return Scorer("make_bee_scorer", _accuracy, params)
 
 
-def _cbauc(estimator, X, y, *, scale, multi_class, output="number", **question):
-    pairs = output == "dict"  # contrasts need rows left out
-    found = _evaluated(estimator, X, y, multi_class, pairs=pairs, **question)
+def _cbauc(
+    estimator, X, y, sample_weight, scale, multi_class, output="number", **options
+):
+    # the contrasts of candidates need rows left out
+    left_out = "closed form" if output == "dict" else "none"
+    question = Question(**options, left_out=left_out)
+    found = _evaluated(estimator, X, y, sample_weight, question, multi_class)
     probit = [one.choice for one in found]
     for one in found:
         one.warn(once=True)
@@ -367,11 +369,9 @@ def _cbauc(estimator, X, y, *, scale, multi_class, output="number", **question):
     return value
 
 
-def _evaluated(estimator, X, y, multi_class=None, *, prior, **question):
-    """Evaluations without refits, except requested ones."""
-    found = evaluations_of(
-        estimator, X, y, prior=check_prior(prior), report=False, **question
-    )
+def _evaluated(estimator, X, y, sample_weight, question, multi_class=None):
+    """Evaluations of one model, or of each pair of classes."""
+    found = evaluations_of(estimator, X, y, sample_weight, question)
     if len(found) > 1 and multi_class != "ovo":
         hint = "" if multi_class is None else '; multi_class="ovo" averages over pairs'
         raise ValueError(
@@ -399,13 +399,22 @@ def _mean_probit(probit):
     return float(sign * ndtri_exp(log_tail))
 
 
-def _ebauc(estimator, X, y, *, thresholds, multi_class, covariance, **question):
-    found = _evaluated(estimator, X, y, multi_class, covariance=covariance, **question)
+def _of_ebauc(prior, covariance, rows, pos_label):
+    """Question of EBAUC, whose default covariance is that of a conjugate prior."""
+    prior = check_prior(prior)
+    check_covariance(prior, covariance, default="separate")
+    covariance = "common" if isinstance(prior, AdaptivePrior) else covariance
+    return Question(prior, covariance, rows, pos_label)
+
+
+def _ebauc(estimator, X, y, sample_weight, thresholds, multi_class, **options):
+    question = _of_ebauc(**options)
+    found = _evaluated(estimator, X, y, sample_weight, question, multi_class)
     return float(np.mean([one.ebauc(thresholds) for one in found]))
 
 
-def _accuracy(estimator, X, y, **question):
-    [one] = _evaluated(estimator, X, y, **question)
+def _accuracy(estimator, X, y, sample_weight, **options):
+    [one] = _evaluated(estimator, X, y, sample_weight, Question(**options))
     return 1 - one.error()
 
 

@@ -31,7 +31,6 @@ from ._estimators import (
 from ._fitted_model import FittedModel
 from ._opened_model import NotLinearError, OpenedModel
 
-ROWS = ("auto", "training", "held-out")
 _AT_REST = 0.01  # gradient, in units of its random walk, at which solvers stop
 _NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features
 _COLUMNS = 200  # means of so many columns tell two samples apart

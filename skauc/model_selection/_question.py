@@ -1,0 +1,54 @@
+"""What is asked about a fitted model on given rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .._validation import check_option
+from ..adaptive._prior import AdaptivePrior
+from ..intervals._projection import check_covariance, check_prior
+
+ROWS = ("auto", "training", "held-out")
+LEFT_OUT = ("none", "closed form", "fits")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about the AUC of a fitted model; its options are checked.
+
+    Parameters
+    ----------
+    prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
+    covariance : {"common", "spherical", "separate"}, default="common"
+        Covariance of a NormalInverseWishart.
+    rows : {"auto", "training", "held-out"}, default="auto"
+        Whether the rows trained the model.
+    pos_label : label, default=None
+        None takes ``classes_[1]``.
+    left_out : {"none", "closed form", "fits"}, default="none"
+        How rows may be left out of the model: not at all (a scorer), in closed form, or
+        by fits where no closed form exists (a report).
+    """
+
+    prior: Any = "adaptive"
+    covariance: str = "common"
+    rows: str = "auto"
+    pos_label: Any = None
+    left_out: str = "none"
+
+    def __post_init__(self):
+        object.__setattr__(self, "prior", check_prior(self.prior))
+        check_covariance(self.prior, self.covariance)
+        check_option("rows", self.rows, ROWS)
+        check_option("left_out", self.left_out, LEFT_OUT)
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the prior is the adaptive one."""
+        return isinstance(self.prior, AdaptivePrior)
+
+    @property
+    def is_report(self) -> bool:
+        """Whether fits may be made for the AUC of rows left out."""
+        return self.left_out == "fits"
