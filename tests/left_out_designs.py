@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.svm import LinearSVC
 
-from skauc.model_selection._fitted_model import fitted_models
+from skauc.model_selection.reading._fitted_model import fitted_models
 from skauc.statistics._rows import Rows
 
 EXACT = {"tol": 1e-10, "max_iter": 100_000}

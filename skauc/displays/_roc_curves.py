@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_column, check_option, check_score
 from ..intervals._empirical_roc import EmpiricalROC, empirical_roc
-from ..model_selection._estimators import n_rows, take_rows
+from ..model_selection.reading._estimators import n_rows, take_rows
 
 _INNER = ndtr(np.linspace(-4, 4, 201))  # false positive rates, dense near 0 and 1
 GRID = np.concatenate([[0.0], _INNER, [1.0]])

@@ -1,7 +1,7 @@
 """Functions and scorers that take ``(estimator, X, y)``.
 
 A score is computed in these steps: ``_scorers`` or ``_auc_posterior`` take the call;
-``_fitted_model`` opens the estimator, scores the rows once and maps the direction back
+``reading`` opens the estimator, scores the rows once and maps the direction back
 to the features that entered; ``_training_rows`` decides whether these rows trained the
 model; :mod:`skauc.adaptive` is the model of the data set; :mod:`skauc.leave_pair_out`
 or ``_refits`` leave rows out; ``_posterior`` joins them into one posterior with its

@@ -19,9 +19,9 @@ from ..posterior._pairwise import PairwiseAUCPosterior
 from . import _doubts as doubts
 from ._blocks import evaluations_of
 from ._candidates import candidate, joint_aucs, trained_a_subset
-from ._estimators import fitted_clone
 from ._posterior import evaluations, posterior_of
 from ._question import Question
+from .reading._estimators import fitted_clone
 
 
 def auc_posterior(

@@ -26,9 +26,6 @@ from ..statistics._moments import class_moments
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import Rows
 from ._doubts import relative_weights
-from ._estimators import TAKE_BLOCKS
-from ._objective_of import objective_of
-from ._opened_model import OpenedModel
 from ._posterior import Evaluation, auc_of_scores, evaluations
 from ._training_rows import (
     ASSUMED,
@@ -38,6 +35,9 @@ from ._training_rows import (
     distance,
     equal_means,
 )
+from .reading._estimators import TAKE_BLOCKS
+from .reading._objective_of import objective_of
+from .reading._opened_model import OpenedModel
 
 _GATHERED = 2**20  # rows with at most so many entries (8 MiB) are gathered
 _SAMPLE_ROWS_A_FEATURE = 10  # rows per feature of a sample, at least

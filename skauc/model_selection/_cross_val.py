@@ -21,7 +21,7 @@ from ..statistics._checks import as_verbosity
 from ..statistics._collections import refuse_collection
 from ..statistics._levels import placements
 from ..statistics._wald import ALTERNATIVES
-from ._estimators import scores_towards, take_rows
+from .reading._estimators import scores_towards, take_rows
 
 
 def cross_val_auc(

@@ -16,11 +16,11 @@ from ..statistics._collections import refuse_collection
 from ..statistics._moments import class_moments
 from ..statistics._result import Result
 from . import _doubts as doubts
-from ._estimators import fitted_clone
-from ._opened_model import NotLinearError, OpenedModel
 from ._posterior import auc_of_scores, evaluations
 from ._question import Question
 from ._rows_left_out_scorers import make_cv_auc_scorer
+from .reading._estimators import fitted_clone
+from .reading._opened_model import NotLinearError, OpenedModel
 
 # limits beyond which to warn, set by convention; no estimate depends on them
 _SMALL_P_VALUE = 0.01

@@ -22,12 +22,12 @@ from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._levels import balanced_variance, empirical_auc
 from ..statistics._rows import Rows
 from . import _doubts as doubts
-from ._affine_steps import has_frozen
-from ._fitted_model import FittedModel, fitted_models
-from ._opened_model import is_stacked
 from ._question import Question
 from ._refits import refits_source
 from ._training_rows import ASSUMED, Judgement, judge_rows
+from .reading._affine_steps import has_frozen
+from .reading._fitted_model import FittedModel, fitted_models
+from .reading._opened_model import is_stacked
 
 # (rows, refits) of a report: AUCs of single samples vary more for fewer rows
 _REFITS = ((200, 20), (500, 10), (np.inf, 5))

@@ -25,10 +25,10 @@ from ..leave_pair_out._bootstrap import (
 from ..leave_pair_out._left_out import Source
 from ..statistics._checks import as_verbosity, check_integer
 from ..statistics._rows import Rows
-from ._affine_steps import has_frozen
 from ._doubts import FROZEN_IN_REFITS, warn
-from ._estimators import counted_rows, fitted_to_rows, scores_towards
-from ._fitted_model import FittedModel
+from .reading._affine_steps import has_frozen
+from .reading._estimators import counted_rows, fitted_to_rows, scores_towards
+from .reading._fitted_model import FittedModel
 
 METHODS = (".632+", ".632", "oob", "optimism")
 # Variance of .632+ in units of Hanley and McNeil's. With 5 refits of models with

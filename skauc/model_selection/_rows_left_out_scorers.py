@@ -18,16 +18,16 @@ from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
 from ._doubts import STOPPED_EARLY, warn
-from ._estimators import (
+from ._scorers import Scorer, ready_made
+from ._training_rows import judge_rows
+from .reading._estimators import (
     counted_rows,
     decision_values,
     fitted_to_rows,
     scores_towards,
     take_rows,
 )
-from ._fitted_model import fitted_models
-from ._scorers import Scorer, ready_made
-from ._training_rows import judge_rows
+from .reading._fitted_model import fitted_models
 
 
 def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:

@@ -11,7 +11,7 @@ from .._validation import check_interval, check_option, short
 from ..statistics._checks import as_numbers
 from . import _doubts as doubts
 from ._candidates import contrast_names
-from ._estimators import n_rows
+from .reading._estimators import n_rows
 
 _ROUNDING = 1e-9  # scores that differ by less are equal up to rounding
 

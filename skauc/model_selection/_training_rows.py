@@ -21,15 +21,15 @@ from scipy.stats import f
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.preprocessing import StandardScaler
 
-from ._affine_steps import is_repeatable
-from ._estimators import (
+from .reading._affine_steps import is_repeatable
+from .reading._estimators import (
     cached_for,
     decision_values,
     fitted_to_rows,
     numeric,
 )
-from ._fitted_model import FittedModel
-from ._opened_model import NotLinearError, OpenedModel
+from .reading._fitted_model import FittedModel
+from .reading._opened_model import NotLinearError, OpenedModel
 
 _AT_REST = 0.01  # gradient, in units of its random walk, at which solvers stop
 _NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features

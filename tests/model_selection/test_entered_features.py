@@ -42,7 +42,7 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import GaussianRandomProjection
 
 from skauc import UntrustedAUCWarning, bootstrap_auc, clear_cache
-from skauc.model_selection._fitted_model import fitted_models
+from skauc.model_selection.reading._fitted_model import fitted_models
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 12)) * RNG.uniform(0.1, 5, 12) + 3

@@ -38,7 +38,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from skauc import IRLSLogisticRegression, auc_posterior, bayesian_val_score
-from skauc.model_selection._fitted_model import fitted_models
+from skauc.model_selection.reading._fitted_model import fitted_models
 
 X, Y = make_classification(
     n_samples=80, n_features=6, n_informative=4, random_state=1, flip_y=0.1

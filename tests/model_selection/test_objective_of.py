@@ -27,7 +27,7 @@ from skauc import (
     LinearDiscriminantROC,
 )
 from skauc.leave_pair_out._objective import stationarity
-from skauc.model_selection._fitted_model import fitted_models
+from skauc.model_selection.reading._fitted_model import fitted_models
 
 N, P = 90, 6
 RNG = np.random.default_rng(0)

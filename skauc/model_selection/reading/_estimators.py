@@ -19,7 +19,7 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d, indexable
 
-from .._validation import (
+from ..._validation import (
     check_labels,
     check_non_negative,
     check_positive,
@@ -27,13 +27,13 @@ from .._validation import (
     check_weight,
     distinct_labels,
 )
-from ..estimators._gaussian_auc import GaussianAUCClassifier
-from ..estimators._lda import LinearDiscriminantROC
-from ..estimators._logistic import IRLSLogisticRegression
-from ..statistics._collections import refuse_collection
-from ..statistics._numerics import RANGE
-from ..statistics._row_blocks import row_blocks
-from ..statistics._rows import CACHE
+from ...estimators._gaussian_auc import GaussianAUCClassifier
+from ...estimators._lda import LinearDiscriminantROC
+from ...estimators._logistic import IRLSLogisticRegression
+from ...statistics._collections import refuse_collection
+from ...statistics._numerics import RANGE
+from ...statistics._row_blocks import row_blocks
+from ...statistics._rows import CACHE
 
 _KNOWN = "sklearn", __name__.split(".")[0]
 TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC

@@ -21,11 +21,11 @@ from sklearn.linear_model import (
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
-from ..estimators._gaussian_auc import GaussianAUCClassifier
-from ..estimators._logistic import IRLSLogisticRegression
-from ..leave_pair_out._newton import LOGISTIC, SQUARED, SQUARED_HINGE
-from ..leave_pair_out._objective import Fit, Objective, discriminant_ridge
-from ..statistics._rows import Rows
+from ...estimators._gaussian_auc import GaussianAUCClassifier
+from ...estimators._logistic import IRLSLogisticRegression
+from ...leave_pair_out._newton import LOGISTIC, SQUARED, SQUARED_HINGE
+from ...leave_pair_out._objective import Fit, Objective, discriminant_ridge
+from ...statistics._rows import Rows
 from ._estimators import is_known
 
 # class_weight="balanced" of these classes counts rows and ignores their weights

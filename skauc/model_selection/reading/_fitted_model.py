@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import (
+from ..._validation import (
     check_codes,
     check_column,
     check_features,
@@ -23,8 +23,8 @@ from .._validation import (
     check_score,
     check_weight,
 )
-from ..leave_pair_out._objective import stationarity
-from ..statistics._rows import Rows
+from ...leave_pair_out._objective import stationarity
+from ...statistics._rows import Rows
 from ._entered_features import entered_features
 from ._estimators import decision_values, n_rows, take_rows
 from ._objective_of import objective_of
