@@ -110,10 +110,10 @@ from .model_selection._auc_posterior import (
     auc_posterior,
     bayesian_val_score,
 )
+from .model_selection._bootstrap_auc import BootstrapAUC, bootstrap_auc
 from .model_selection._cross_val import compare_cross_val_auc, cross_val_auc
 from .model_selection._diagnose import Diagnosis, PairwiseDiagnosis, diagnose
 from .model_selection._doubts import UntrustedAUCWarning
-from .model_selection._refits import BootstrapAUC, bootstrap_auc
 from .model_selection._rows_left_out_scorers import (
     cv_auc_scorer,
     lpo_auc_scorer,

@@ -9,24 +9,22 @@ difference between the empirical AUC of all scores and that of the sample's scor
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import issparse
-from scipy.special import ndtr, ndtri
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from .._validation import check_column, check_positive, distinct_labels
-from ..leave_pair_out._left_out import second_source
-from ..leave_pair_out._objective import optimum, stationarity
+from ..leave_pair_out._objective import stationarity
 from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
 from ..statistics._moments import class_moments
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import Rows
-from ._doubts import relative_weights
-from ._posterior import Evaluation, auc_of_scores, evaluations
+from ._posterior import Evaluation, evaluations
+from ._sample import Sample, even_sample
 from ._training_rows import (
     ASSUMED,
     DETECTED,
@@ -36,7 +34,6 @@ from ._training_rows import (
     equal_means,
 )
 from .reading._estimators import TAKE_BLOCKS
-from .reading._objective_of import objective_of
 from .reading._opened_model import OpenedModel
 
 _GATHERED = 2**20  # rows with at most so many entries (8 MiB) are gathered
@@ -114,37 +111,7 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
         front = front.behind(step)
     known = opened.W, classes, codes, weight, question.pos_label
     whole = _Whole(blocks, matrix, front, *known)
-    return [_SampledEvaluation.of(one, whole, question) for one in sampled]
-
-
-def even_sample(labels, weight, count):
-    """Row numbers of an even sample of every class, and the weights of these rows.
-
-    Parameters
-    ----------
-    labels, weight : ndarray of shape (n,)
-    count : int
-        Number of rows of the sample, split evenly; smaller classes are complete.
-
-    Returns
-    -------
-    rows : ndarray of int, ascending
-    mass : ndarray of float of the same shape
-        Adds up to the weight of each class.
-    """
-    sample, mass = [], []
-    classes = np.unique(labels)
-    for label in classes:
-        in_class = labels == label
-        rows = np.flatnonzero(in_class)
-        size = min(len(rows), max(count // len(classes), 2))
-        kept = rows[np.linspace(0, len(rows) - 1, size).astype(int)]
-        total = np.sum(weight, where=in_class)
-        sample.append(kept)
-        mass.append(weight[kept] * (total / weight[kept].sum()))
-    sample, mass = np.concatenate(sample), np.concatenate(mass)
-    order = np.argsort(sample)
-    return sample[order], mass[order]
+    return [_of_all(one.model, whole, question) for one in sampled]
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,124 +156,16 @@ class _Whole:
         return np.isin(self.classes, model.pair)[self.codes]
 
 
-@dataclass(frozen=True, eq=False)
-class _SampledEvaluation(Evaluation):
-    """Evaluation of a model on many rows, from a sample of rows and all scores.
-
-    Parameters
-    ----------
-    model, question, rows
-        See :class:`Evaluation`; the rows of the model are the sample.
-    all_rows : Rows
-        All rows in front of the linear model, in blocks.
-    score : ndarray of shape (n,)
-        Scores of all rows.
-    """
-
-    all_rows: Rows = field(kw_only=True)
-    score: np.ndarray = field(kw_only=True)
-
-    @classmethod
-    def of(cls, sampled, whole, question) -> _SampledEvaluation:
-        """Evaluation of all rows from that of the sample."""
-        all_rows = whole.rows_of(sampled.model)
-        if question.rows != "auto":
-            judgement = Judgement(question.rows, "given")
-        elif not question.adaptive:
-            judgement = Judgement("training", "assumed")
-        else:
-            judgement = _judge(sampled.model, whole, all_rows)
-        score = whole.score_of(sampled.model)
-        known = sampled.model, question, judgement
-        return cls(*known, all_rows=all_rows, score=score)
-
-    @property
-    def choice(self) -> float:
-        """Ranking score in probits, moved as the posterior is."""
-        return self.posterior.choice("probit")
-
-    @property
-    def score_rows(self) -> Rows:
-        """All rows with their score as the only feature."""
-        return replace(self.all_rows, X=self.score[:, None])
-
-    @cached_property
-    def projection(self):
-        """As in :class:`Evaluation`; a conjugate prior uses all rows."""
-        if self.held_out or self.question.adaptive or self.reason_unranked is not None:
-            return super().projection
-        w = self.model.w_front
-        return self._project(self.all_rows, w, self.score)
-
-    @cached_property
-    def fit(self):
-        """Objective of the sample at the direction of the fit to all rows."""
-        model, w = self.model, self.model.w_front
-        fit = model.fit
-        if fit is None and model.pair is None:
-            # discriminants take no weights: the sample's share scales the penalty
-            plain = replace(model.front, weight=np.ones(len(model.score)))
-            fit, _ = objective_of(model.linear, plain, flipped=model.flipped)
-            if fit is not None:
-                l2 = fit.objective.l2 / self._share
-                objective = replace(fit.objective, l2=l2).with_penalty(model.front)
-                fit = optimum(replace(fit, objective=objective), model.front)
-        if fit is None:
-            return None
-        return replace(fit, coef=w * (w @ fit.coef) / (w @ w))
-
-    @property
-    def _share(self):
-        """Share of all rows that is in the sample."""
-        return len(self.model.score) / len(self.score)
-
-    def _left_out(self):
-        return second_source(self.fit, self.model.front, gradient=0.0)
-
-    def _refitted(self, n_refits, whole):
-        source, reasons = super()._refitted(n_refits, whole)
-        if source is None:
-            return None, reasons
-        # A fit to n rows has an AUC c/n below that of the best model on new rows, and
-        # c/n above it on its own rows. Clones of n_s sampled rows are c/n_s below, and
-        # the model loses 2c/n = (2 n_s/n)(c/n_s) from these rows to new ones.
-        auc = auc_of_scores(self.model.score, self.model.front)
-        share = _size(self.model.positive) / _size(self.all_rows.positive)
-        lost = min(2 * share, 1.0) * max(auc - source.auc, 0.0)
-        return replace(source, auc=auc - lost), reasons
-
-    def _stopped_early(self):
-        return False  # the gradient on a sample does not show it
-
-    def _joined(self):
-        posterior = super()._joined()
-        if self.held_out or not self.question.adaptive:
-            return posterior
-        of_all = self.size.probit(auc_of_scores(self.score, self.all_rows))
-        of_sample = self.size.probit(auc_of_scores(self.model.score, self.model.front))
-        return _moved(posterior, of_all - of_sample)
-
-    def _doubts_of_weights(self):
-        return relative_weights(self.all_rows.weight)
-
-    def _doubts_of_copies(self):
-        return []  # the weights of a sample are not copies
-
-
-def _size(positive):
-    """``n₀ n₁/(n₀ + n₁)``, to which the precision of a mean difference is in ratio."""
-    n, n_pos = len(positive), np.count_nonzero(positive)
-    return n_pos * (n - n_pos) / n
-
-
-def _moved(posterior, shift):
-    """A normal posterior, shifted in probits."""
-    # Z = D/√2 + …: see AUCPosterior.normal
-    known = {"D": posterior.D + np.sqrt(2) * shift}
-    known["choice_probit"] = posterior.choice_probit + shift
-    if posterior.leave_pair_out is not None:
-        known["leave_pair_out"] = float(ndtr(ndtri(posterior.leave_pair_out) + shift))
-    return replace(posterior, **known)
+def _of_all(model, whole, question):
+    """Evaluation of a model on all rows that its sample represents."""
+    sample = Sample(model, whole.rows_of(model), whole.score_of(model))
+    if question.rows != "auto":
+        judgement = Judgement(question.rows, "given")
+    elif not question.adaptive:
+        judgement = ASSUMED
+    else:
+        judgement = _judge(model, whole, sample.all_rows)
+    return Evaluation(model, question, judgement, sample)
 
 
 def _judge(model, whole, rows):

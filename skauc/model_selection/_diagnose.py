@@ -16,9 +16,10 @@ from ..statistics._collections import refuse_collection
 from ..statistics._moments import class_moments
 from ..statistics._result import Result
 from . import _doubts as doubts
-from ._posterior import auc_of_scores, evaluations
+from ._posterior import evaluations
 from ._question import Question
 from ._rows_left_out_scorers import make_cv_auc_scorer
+from ._sample import auc_of_scores
 from .reading._estimators import fitted_clone
 from .reading._opened_model import NotLinearError, OpenedModel
 

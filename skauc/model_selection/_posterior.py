@@ -14,24 +14,19 @@ from functools import cached_property
 import numpy as np
 
 from .._validation import check_counts
-from ..adaptive._join import CONTRAST, DataSize
+from ..adaptive._join import CONTRAST
 from ..intervals._projection import project, ranks_nothing, warn_undefined
-from ..leave_pair_out._left_out import Source, second_source
+from ..leave_pair_out._left_out import Source
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
-from ..statistics._levels import balanced_variance, empirical_auc
-from ..statistics._rows import Rows
+from ..statistics._levels import balanced_variance
 from . import _doubts as doubts
+from ._left_out_rows import rows_left_out
 from ._question import Question
-from ._refits import refits_source
+from ._sample import Sample, auc_of_scores
 from ._training_rows import ASSUMED, Judgement, judge_rows
-from .reading._affine_steps import has_frozen
 from .reading._fitted_model import FittedModel, fitted_models
 from .reading._opened_model import is_stacked
-
-# (rows, refits) of a report: AUCs of single samples vary more for fewer rows
-_REFITS = ((200, 20), (500, 10), (np.inf, 5))
-_SCORER_REFITS = 5  # refits of a scorer where no closed form holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +39,14 @@ class Evaluation:
     question : Question
     rows : Judgement
         Whether the rows trained the model.
+    sample : Sample
+        What the rows of the model stand for.
     """
 
     model: FittedModel
     question: Question
     rows: Judgement
+    sample: Sample
 
     @property
     def held_out(self) -> bool:
@@ -59,12 +57,6 @@ class Evaluation:
     def reason_unranked(self) -> str | None:
         """Why the scores do not rank rows, as half a sentence; None if they do."""
         return ranks_nothing(self.model.w_front, self.model.score)
-
-    @property
-    def size(self) -> DataSize:
-        """Weights of both classes and number of entered features."""
-        front = self.model.front
-        return DataSize(front.n_neg, front.n_pos, self.model.rows.shape[1])
 
     @cached_property
     def projection(self):
@@ -77,74 +69,21 @@ class Evaluation:
         if self.reason_unranked is not None:
             return None
         if self.held_out:
-            rows, w = self.score_rows, np.ones(1)
-            return self._project(rows, w, rows.X[:, 0])
+            scores = self.sample.scores_as_feature
+            return self._project(scores, np.ones(1), self.sample.score)
         if self.question.adaptive:
-            rows, w = model.rows, model.w
-        else:
-            rows, w = model.front, model.w_front
-        return self._project(rows, w, model.score)
+            return self._project(model.rows, model.w, model.score)
+        return self._project(self.sample.all_rows, model.w_front, self.sample.score)
 
     def _project(self, rows, w, score):
         """Posterior of the scores ``rows.X @ w`` under the prior."""
         prior, covariance = self.question.prior, self.question.covariance
         return project(prior, rows, w, score, covariance)
 
-    @property
-    def score_rows(self) -> Rows:
-        """All rows with their score as the only feature."""
-        return replace(self.model.front, X=self.model.score[:, None])
-
     @cached_property
     def _source_and_reasons(self) -> tuple[Source | None, list[str]]:
         """The AUC of rows left out, and doubts about it."""
-        model, prior = self.model, self.question.prior
-        broken = model.broken_by
-        if model.pair is not None:
-            return None, [doubts.PAIRS_WITHOUT_REFITS] if prior.refits else []
-        if prior.refits:
-            return self._refitted(prior.refits, whole=True)
-        if not prior.leave_pair_out:
-            return None, []
-        # a closed form needs a known objective on features that did not use y
-        no_step = model.saw_y is None and broken is None
-        allowed = self.question.left_out != "none"
-        if allowed and no_step and self.fit is not None:
-            source = self._left_out()
-            if source is not None and self._stopped_early():
-                return self._of_another_fit(source)
-            if source is not None:
-                return source, []
-        # scorers refit only where the model of the data set does not apply
-        if self._may_refit or (prior.refits is None and broken is not None):
-            report = self.question.is_report
-            n_refits = self._n_refits if report else _SCORER_REFITS
-            whole = model.saw_y is not None or model.linear is None
-            return self._refitted(n_refits, whole=whole)
-        if model.saw_y is not None and prior.refits is not None:
-            return None, [doubts.SUPERVISED_STEP.format(name=model.saw_y)]
-        return None, []
-
-    def _of_another_fit(self, source):
-        """AUC of refits, or of the optimum, which may rank the rows otherwise."""
-        origin = "refits" if self._may_refit else "rows left out of the optimum"
-        reason = doubts.STOPPED_EARLY.format(name=self.model.name, source=origin)
-        if self._may_refit:
-            source, _ = self._refitted(self._n_refits, whole=False)
-        return source, [reason]
-
-    @property
-    def _may_refit(self):
-        return self.question.is_report and self.question.prior.refits is None
-
-    @property
-    def fit(self):
-        """Objective and optimum on the rows in front; None if unknown."""
-        return self.model.fit
-
-    def _left_out(self):
-        """AUC of rows left out of the model, in closed form."""
-        return second_source(self.fit, self.model.front, self.model.gradient)
+        return rows_left_out(self.sample, self.question)
 
     @property
     def source(self) -> Source | None:
@@ -156,24 +95,6 @@ class Evaluation:
         ):
             return None
         return self._source_and_reasons[0]
-
-    def _refitted(self, n_refits, whole):
-        """AUC of rows left out of refits, and doubts about it."""
-        if whole and has_frozen(self.model.estimator):
-            return None, [doubts.FROZEN_IN_REFITS]
-        verbose = self.question.prior.verbose
-        source = refits_source(self.model, int(n_refits), verbose=verbose, whole=whole)
-        if source is None:
-            return None, [doubts.REFITS_FAILED.format(name=self.model.name)]
-        return source, []
-
-    @property
-    def _n_refits(self):
-        n = self.model.front.n
-        return next(count for limit, count in _REFITS if n < limit)
-
-    def _stopped_early(self):
-        return self.model.stopped
 
     @cached_property
     def posterior(self) -> AUCPosterior:
@@ -189,7 +110,7 @@ class Evaluation:
         ranks = self.question.adaptive and not self.held_out
         ranks = ranks and self.reason_unranked is None
         if ranks and not self.question.prior.refits and self.model.broken_by is None:
-            return float(self.projection.probit[0])
+            return float(self.projection.probit[0]) + self.sample.probit_shift
         return self.posterior.choice("probit")
 
     def _joined(self):
@@ -197,12 +118,15 @@ class Evaluation:
         if not self.question.adaptive:
             return self.projection.auc()
         if self.held_out:
-            return posterior_of_source(_empirical(self.score_rows), self.size)
+            source = _empirical(self.sample.scores_as_feature)
+            return posterior_of_source(source, self.sample.size)
         # behind a step that is not affine and used y there is no model of the data
         if self.source is not None and self.model.broken_by is not None:
-            return posterior_of_source(self.source, self.size, keep=True)
-        contrast = CONTRAST if self.question.prior.refits else 0.0
-        return self.projection.auc(self.source, contrast)
+            posterior = posterior_of_source(self.source, self.sample.size, keep=True)
+        else:
+            contrast = CONTRAST if self.question.prior.refits else 0.0
+            posterior = self.projection.auc(self.source, contrast)
+        return posterior.shifted(self.sample.probit_shift)
 
     @cached_property
     def doubts(self) -> list[str]:
@@ -214,14 +138,16 @@ class Evaluation:
             out += doubts.few_rows(round(front.n_neg, 9), round(front.n_pos, 9))
         span = float(np.ptp(model.score))
         out += doubts.rounded_decisions(span, model.threshold)
-        out += self._doubts_of_weights()
+        out += doubts.relative_weights(self.sample.all_rows.weight)
         if not self.question.adaptive:
             return out
         if self.held_out:
             if report and self.rows.how == "detected":
                 out.append(doubts.JUDGED_HELD_OUT)
             return out
-        out += [*model.doubts, *self._doubts_of_copies()]
+        out += model.doubts
+        if self.sample.is_all:  # the weights of a sample are not copies
+            out += doubts.copied_rows(model.rows)
         if self.rows.how == "assumed":
             out.append(doubts.ROWS_ASSUMED.format(name=model.name))
         source, reasons = self._source_and_reasons
@@ -236,12 +162,6 @@ class Evaluation:
         if source is None and P >= n and left_out and not reasons:
             out.append(doubts.NO_ROWS_LEFT_OUT.format(n_features=P, n=n))
         return out
-
-    def _doubts_of_weights(self):
-        return doubts.relative_weights(self.model.weight)
-
-    def _doubts_of_copies(self):
-        return doubts.copied_rows(self.model.rows)
 
     def warn(self, *, once=False) -> None:
         """Issue the doubts as warnings; ``once`` per data set, for a search."""
@@ -303,7 +223,8 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
         check_counts(model.weight, model.positive)
     unjudged = question.rows == "auto" and not question.adaptive
     judgement = ASSUMED if unjudged else judge_rows(models[0], question.rows)
-    return [Evaluation(model, question, judgement) for model in models]
+    samples = map(Sample.of_all, models)
+    return [Evaluation(one.model, question, judgement, one) for one in samples]
 
 
 def posterior_of(found):
@@ -333,9 +254,3 @@ def _empirical(rows) -> Source:
     moved = (auc * n + 0.5) / (n + 1)
     variance = balanced_variance(moved, rows.n_neg, rows.n_pos)
     return Source(float(auc), float(variance), "empirical")
-
-
-def auc_of_scores(score, rows) -> float:
-    """Empirical AUC of scores (n,) of the rows."""
-    weight = rows.weight if rows.weighted else None
-    return empirical_auc(score, rows.positive, weight)

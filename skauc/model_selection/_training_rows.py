@@ -24,12 +24,11 @@ from sklearn.preprocessing import StandardScaler
 from .reading._affine_steps import is_repeatable
 from .reading._estimators import (
     cached_for,
-    decision_values,
     fitted_to_rows,
     numeric,
 )
 from .reading._fitted_model import FittedModel
-from .reading._opened_model import NotLinearError, OpenedModel
+from .reading._opened_model import decisions
 
 _AT_REST = 0.01  # gradient, in units of its random walk, at which solvers stop
 _NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features
@@ -182,7 +181,7 @@ class _Training:
         def compute():
             with catch_warnings(action="ignore"):
                 model = fitted_to_rows(*question, self.weight, drawn)
-                return _scores(model, self.rows)
+                return decisions(model, self.rows)
 
         return cached_for(name, *question, compute, self.weight)
 
@@ -191,17 +190,6 @@ class _Training:
         rng = np.random.default_rng(0)
         labels = [np.flatnonzero(self.y == label) for label in np.unique(self.y)]
         return np.concatenate([rng.choice(rows, len(rows)) for rows in labels])
-
-
-def _scores(model, X):
-    """Decisions of shape (n, k), by the coefficients if the model is linear."""
-    try:
-        opened = OpenedModel.of(model)
-    except NotLinearError:
-        return np.reshape(decision_values(model, X), (-1, 1)).astype(float)
-    stages = opened.stages(X)
-    front = numeric(stages[-1][2] if stages else X)
-    return np.asarray(front @ opened.W.T) - opened.cut
 
 
 def _by_clones(scored, repeatable):

@@ -172,6 +172,21 @@ class AUCPosterior(AUCDistribution):
     def _components(self):
         return Components(self.weight, self.D, self.v, self.q, self.df)
 
+    def shifted(self, shift) -> AUCPosterior:
+        """A normal posterior with all probits shifted."""
+        if shift == 0:
+            return self
+        # Z = D/√2 + …: see :meth:`normal`
+        left_out = self.leave_pair_out
+        if left_out is not None:
+            left_out = float(ndtr(ndtri(left_out) + shift))
+        return replace(
+            self,
+            D=self.D + np.sqrt(2) * shift,
+            choice_probit=self.choice_probit + shift,
+            leave_pair_out=left_out,
+        )
+
     def swapped(self) -> AUCPosterior:
         """Posterior of 1 − AUC (the classes exchanged)."""
         choice, left_out = self.choice_probit, self.leave_pair_out

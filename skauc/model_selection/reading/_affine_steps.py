@@ -13,6 +13,7 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.decomposition import PCA, FastICA, IncrementalPCA, TruncatedSVD
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.frozen import FrozenEstimator
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     MaxAbsScaler,
@@ -45,6 +46,11 @@ _TRAITS = {
     "sklearn.cluster": (True, False),
     "sklearn.manifold": (True, False),
     "sklearn.feature_selection": (False, True),
+}
+# Modules whose transformers treat each column by itself, or draw their components
+_BY_COLUMN = {
+    *("sklearn.preprocessing", "sklearn.feature_extraction", "sklearn.impute"),
+    *("sklearn.random_projection", "sklearn.feature_selection"),
 }
 _DIVIDE = StandardScaler, RobustScaler, MaxAbsScaler
 _RANDOM = GaussianRandomProjection, SparseRandomProjection
@@ -130,6 +136,17 @@ def _equal(expected, got):
         return False
     largest = np.abs(expected).max(initial=0.0)
     return np.allclose(got, expected, rtol=_SAME, atol=_SAME * largest)
+
+
+def projects(step, width, behind) -> bool:
+    """Whether the fit of a step makes components of the rows, as PCA does.
+
+    A step of unknown class does if the number of columns behind it is another one.
+    """
+    module = ".".join(type(step).__module__.split(".")[:2])
+    if module in _BY_COLUMN or isinstance(step, FrozenEstimator | RBFSampler):
+        return False
+    return is_known(type(step)) or width != behind
 
 
 def keeps_features(step) -> bool:

@@ -21,7 +21,7 @@ from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from ._affine_steps import sees_y, transpose_of
+from ._affine_steps import projects, sees_y, transpose_of
 from ._estimators import column_positions, n_columns, numeric, take_columns
 
 
@@ -40,6 +40,8 @@ class EnteredFeatures:
         Class name of a step that is not affine and uses y, or follows one that does.
     fitted : tuple of (fitted transformer, its input)
         Every step, also inside unions, in the order in which they are applied.
+    components : int
+        Largest number of components on which a step projects the rows; 0 if none does.
     """
 
     starts: list
@@ -47,6 +49,7 @@ class EnteredFeatures:
     saw_y: str | None
     broken_by: str | None
     fitted: tuple
+    components: int
 
     @cached_property
     def features(self):
@@ -86,7 +89,7 @@ def entered_features(stages, X, W, y) -> EnteredFeatures:
     starts = [start for start in node.starts if start.used.any()]
     back = np.concatenate([start.W[start.used] for start in starts])
     known = node.saw_y, node.broken_by, tuple(walk.fitted)
-    return EnteredFeatures(starts, back, *known)
+    return EnteredFeatures(starts, back, *known, max(walk.components, default=0))
 
 
 class _Start:
@@ -153,6 +156,7 @@ class _Walk:
 
     y: object
     fitted: list = field(default_factory=list)
+    components: list = field(default_factory=list)
 
     def through(self, step, node, rows):
         """Apply a step; return the node and the rows behind it."""
@@ -172,6 +176,9 @@ class _Walk:
         if isinstance(step, ColumnTransformer) and node.columns is not None:
             return self._column_union(step, node, rows)
         self.fitted.append((step, rows))
+        width = n_columns(behind)
+        if projects(step, n_columns(rows), width):
+            self.components.append(width)
         transpose = transpose_of(step, rows, behind)
         name = type(step).__name__
         saw_y = node.saw_y or (name if sees_y(step, rows, self.y) else None)

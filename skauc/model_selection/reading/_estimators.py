@@ -18,6 +18,7 @@ from sklearn.base import clone, is_classifier, is_clusterer
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d, indexable
+from sklearn.utils.parallel import Parallel, delayed
 
 from ..._validation import (
     check_labels,
@@ -37,6 +38,11 @@ from ...statistics._rows import CACHE
 
 _KNOWN = "sklearn", __name__.split(".")[0]
 TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
+
+
+def in_parallel(calls, n_jobs, verbose=0) -> list:
+    """Results of the calls, with scikit-learn's configuration."""
+    return Parallel(n_jobs=n_jobs, verbose=verbose)(delayed(call)() for call in calls)
 
 
 def n_rows(X) -> int:

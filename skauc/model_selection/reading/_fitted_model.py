@@ -33,6 +33,7 @@ from ._opened_model import NotLinearError, OpenedModel
 _LARGEST = 1e70  # size of the largest score: its square and sums do not overflow
 _STOPPED = 0.2  # gradient, in units of its random walk, beyond which a solver stopped
 _SAME = 1e-6  # share of the range of the scores that is rounding
+_CLOSE = 0.25  # components per row with which a step has adapted itself to the rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,11 @@ class ScoredRows:
     def dropped(self) -> bool:
         """Whether there were rows of weight 0."""
         return len(self.as_given[1]) > len(self.y)
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Class of each row, from 0."""
+        return np.unique(self.y, return_inverse=True)[1]
 
     @cached_property
     def scores(self) -> np.ndarray:
@@ -170,6 +176,13 @@ class FittedModel:
     def broken_by(self) -> str | None:
         """Class name of the step (or classifier) behind which no closed form holds."""
         return self._entered[3]
+
+    @cached_property
+    def adapted(self) -> bool:
+        """Whether a step in front has adapted itself to single rows."""
+        if self.linear is None or not self.scored.opened.steps:
+            return False
+        return self.scored.entered.components > _CLOSE * len(self.scored.y)
 
     @property
     def fit(self) -> Any:

@@ -23,7 +23,7 @@ from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._affine_steps import keeps_features
-from ._estimators import decision_values, is_known, n_rows, take_rows
+from ._estimators import decision_values, is_known, n_rows, numeric, take_rows
 
 _ROWS_TRIED = 50  # rows on which a custom class must rank as its coefficients do
 _FLOAT32 = 1e-4  # relative error of decisions in float32, whose terms round by 1e-7
@@ -160,6 +160,17 @@ class OpenedModel:
                 f"{type(self.linear).__name__} must {rule} to be scored, got another "
                 f"{name}"
             )
+
+
+def decisions(model, X) -> np.ndarray:
+    """Decisions (n, k) of a fitted estimator, by its coefficients if it is linear."""
+    try:
+        opened = OpenedModel.of(model)
+    except NotLinearError:
+        return np.reshape(decision_values(model, X), (-1, 1)).astype(float)
+    stages = opened.stages(X)
+    front = numeric(stages[-1][2] if stages else X)
+    return np.asarray(front @ opened.W.T) - opened.cut
 
 
 def is_stacked(estimator) -> bool:

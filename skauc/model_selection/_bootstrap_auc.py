@@ -1,12 +1,8 @@
-"""Refits: clones fitted to bootstrap samples of the rows.
-
-They give the AUC of rows left out where no closed form exists, and ``bootstrap_auc``.
-"""
+"""The bootstrap estimate of the AUC of any classifier."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from warnings import catch_warnings
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -16,70 +12,16 @@ from .._validation import check_groups, check_level, check_option
 from ..leave_pair_out._bootstrap import (
     INSIDE,
     aucs,
-    balanced_samples,
     bootstrap_counts,
-    model_variance,
     plus_632,
     weighted_auc,
 )
-from ..leave_pair_out._left_out import Source
 from ..statistics._checks import as_verbosity, check_integer
-from ..statistics._rows import Rows
 from ._doubts import FROZEN_IN_REFITS, warn
 from .reading._affine_steps import has_frozen
 from .reading._estimators import counted_rows, fitted_to_rows, scores_towards
-from .reading._fitted_model import FittedModel
 
 METHODS = (".632+", ".632", "oob", "optimism")
-# Variance of .632+ in units of Hanley and McNeil's. With 5 refits of models with
-# selection or an L1 penalty the mean squared error is 1.30 (.12) units.
-_VARIANCE = 1.5
-
-
-def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | None:
-    """The .632+ AUC of K clones fitted to balanced bootstrap samples.
-
-    Parameters
-    ----------
-    model : FittedModel
-        A model on the rows that trained it.
-    K : int
-        At least 2.
-    verbose : int, default=0
-        Verbosity of joblib; 0 is silent.
-    whole : bool, default=False
-        Whether the whole estimator is refitted, with its steps, or only the linear
-        model on the rows in front of it.
-
-    Returns
-    -------
-    Source or None
-        With ``method="refits"``. None for a pair among more than two classes, if a
-        class has fewer than two rows, or if a clone cannot be fitted to a sample or
-        returns scores that are not finite.
-    """
-    positive, front = model.positive, model.front
-    if model.pair is not None or min(positive.sum(), (~positive).sum()) < 2:
-        return None
-    scored, estimator, X = model.scored, model.estimator, model.scored.X
-    if not whole and model.linear is not None:
-        estimator, X = model.linear, front.X
-    rows = X, scored.y, positive, scored.weight
-    drawn = balanced_samples(Rows.of(model.rows.X, positive), int(K))
-    try:
-        # the user's fit has already issued these warnings
-        with catch_warnings(action="ignore"):
-            scores = _refitted(estimator, rows, drawn, None, verbose)
-    except Exception:  # an estimator may raise anything for repeated rows
-        return None
-    outside = weighted_auc(scores, positive, (drawn == 0) * front.weight)
-    if not np.isfinite(outside):
-        return None
-    auc = plus_632(weighted_auc(model.score, positive, front.weight), outside)
-    # a solver may be far from an optimum, at another model in every fit
-    of_solver = np.var(aucs(scores, positive, front.weight)[0], ddof=1)
-    variance = _VARIANCE * model_variance(auc, front) + of_solver
-    return Source(auc, float(variance), "refits")
 
 
 def _refitted(estimator, rows, counts, n_jobs, verbose):

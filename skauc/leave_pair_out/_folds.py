@@ -1,0 +1,42 @@
+"""Repeated stratified folds, in the form of the samples of ``_bootstrap``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._bootstrap import SEED, canonical_order
+
+FOLDS = 5  # of one repeat: a fit then has four fifths of the rows
+
+
+def repeated_folds(rows, strata, K, seed=SEED):
+    """Whether each row trains each of K fits, (K, n); None if a class has one row.
+
+    The K fits are as many repeats of five folds as fit into them, or one repeat; a
+    repeat leaves out every row once. A class with fewer rows than folds is missing in
+    some of them. Neither the order of the rows nor the names of two classes matter.
+
+    Parameters
+    ----------
+    rows : Rows
+    strata : ndarray of shape (n,)
+        Class of each row; there may be more than two.
+    K : int
+        At least 2.
+    """
+
+    def compute():
+        order, swap = canonical_order(rows)
+        rng = np.random.default_rng(seed)
+        trains = np.ones((K, len(order)), dtype=bool)
+        for folds in np.array_split(np.arange(K), max(K // FOLDS, 1)):
+            start = 0
+            for label in np.unique(strata)[:: -1 if swap else 1]:
+                mine = rng.permutation(order[strata[order] == label])
+                # classes begin where the last one ended, so that folds are of one size
+                place = (start + np.arange(len(mine))) % len(folds)
+                trains[folds[place], mine] = False
+                start += len(mine)
+        return trains
+
+    return rows.cached(("folds", K, seed, strata.tobytes()), compute)

@@ -1,0 +1,151 @@
+"""Rows of a model that are a sample of more rows, of which all scores are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..adaptive._join import DataSize
+from ..leave_pair_out._objective import optimum
+from ..statistics._levels import empirical_auc
+from ..statistics._rows import Rows
+from .reading._objective_of import objective_of
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """All rows that the rows of a model stand for, and their scores.
+
+    Parameters
+    ----------
+    model : FittedModel
+        On the rows of the sample.
+    all_rows : Rows
+        All rows in front of the linear model; those of the model if they are all.
+    score : ndarray of shape (n,)
+        Scores of all rows.
+    """
+
+    model: object
+    all_rows: Rows
+    score: np.ndarray
+
+    @classmethod
+    def of_all(cls, model) -> Sample:
+        """The rows of the model are all rows."""
+        return cls(model, model.front, model.score)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether the sample holds all rows."""
+        return self.all_rows is self.model.front
+
+    @property
+    def scores_as_feature(self) -> Rows:
+        """All rows with their score as the only feature."""
+        return replace(self.all_rows, X=self.score[:, None])
+
+    @property
+    def size(self) -> DataSize:
+        """Weights of both classes and number of entered features."""
+        front = self.model.front
+        return DataSize(front.n_neg, front.n_pos, self.model.rows.shape[1])
+
+    @cached_property
+    def probit_shift(self) -> float:
+        """Probit of the AUC of all scores, less that of the scores of the sample."""
+        if self.is_all:
+            return 0.0
+        of_all = auc_of_scores(self.score, self.all_rows)
+        of_sample = auc_of_scores(self.model.score, self.model.front)
+        return self.size.probit(of_all) - self.size.probit(of_sample)
+
+    @property
+    def gradient(self) -> float:
+        """Gradient of :attr:`fit` on the rows of the model; 0 if it is unknown."""
+        return self.model.gradient if self.is_all else 0.0
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether the solver stopped early; a sample does not show it."""
+        return self.is_all and self.model.stopped
+
+    @cached_property
+    def fit(self):
+        """Objective and optimum on the rows of the model; None if unknown.
+
+        For a sample: its own objective, at the direction of the fit to all rows.
+        """
+        model, w = self.model, self.model.w_front
+        fit = model.fit
+        if self.is_all:
+            return fit
+        if fit is None and model.pair is None:
+            # discriminants take no weights: the sample's share scales the penalty
+            plain = replace(model.front, weight=np.ones(len(model.score)))
+            fit, _ = objective_of(model.linear, plain, flipped=model.flipped)
+            if fit is not None:
+                l2 = fit.objective.l2 * len(self.score) / len(model.score)
+                objective = replace(fit.objective, l2=l2).with_penalty(model.front)
+                fit = optimum(replace(fit, objective=objective), model.front)
+        if fit is None:
+            return None
+        return replace(fit, coef=w * (w @ fit.coef) / (w @ w))
+
+    def of_all_rows(self, source):
+        """A source of clones of the sample, as one of clones of all rows.
+
+        A fit to n rows has an AUC c/n below that of the best model on new rows, and c/n
+        above it on its own rows. Clones of n_s sampled rows are c/n_s below, and the
+        model loses ``2c/n = (2 n_s/n)(c/n_s)`` from these rows to new ones.
+        """
+        if self.is_all:
+            return source
+        auc = auc_of_scores(self.model.score, self.model.front)
+        share = _size(self.model.positive) / _size(self.all_rows.positive)
+        lost = min(2 * share, 1.0) * max(auc - source.auc, 0.0)
+        return replace(source, auc=auc - lost)
+
+
+def auc_of_scores(score, rows) -> float:
+    """Empirical AUC of scores (n,) of the rows."""
+    weight = rows.weight if rows.weighted else None
+    return empirical_auc(score, rows.positive, weight)
+
+
+def _size(positive):
+    """``n₀ n₁/(n₀ + n₁)``, to which the precision of a mean difference is in ratio."""
+    n, n_pos = len(positive), np.count_nonzero(positive)
+    return n_pos * (n - n_pos) / n
+
+
+def even_sample(labels, weight, count):
+    """Row numbers of an even sample of every class, and the weights of these rows.
+
+    Parameters
+    ----------
+    labels, weight : ndarray of shape (n,)
+    count : int
+        Number of rows of the sample, split evenly; smaller classes are complete.
+
+    Returns
+    -------
+    rows : ndarray of int, ascending
+    mass : ndarray of float of the same shape
+        Adds up to the weight of each class.
+    """
+    sample, mass = [], []
+    classes = np.unique(labels)
+    for label in classes:
+        in_class = labels == label
+        rows = np.flatnonzero(in_class)
+        size = min(len(rows), max(count // len(classes), 2))
+        kept = rows[np.linspace(0, len(rows) - 1, size).astype(int)]
+        total = np.sum(weight, where=in_class)
+        sample.append(kept)
+        mass.append(weight[kept] * (total / weight[kept].sum()))
+    sample, mass = np.concatenate(sample), np.concatenate(mass)
+    order = np.argsort(sample)
+    return sample[order], mass[order]
