@@ -35,7 +35,8 @@ OPTIONAL = {"matplotlib", "pandas", "dask", "distributed", "pyarrow", "tqdm"}
 STANDARD = {
     *("__future__", "collections", "contextlib", "copy", "dataclasses", "fractions"),
     *("functools", "hashlib", "html", "importlib", "inspect", "itertools", "math"),
-    *("numbers", "operator", "sys", "tempfile", "threading", "types", "typing"),
+    *("logging", "numbers", "operator", "sys", "tempfile", "threading", "time"),
+    *("types", "typing"),
     *("warnings", "weakref", "abc", "enum", "collections.abc"),
 }
 KNOWN = STANDARD | OPTIONAL | {"joblib", "numpy", "scipy", "sklearn"}

@@ -211,8 +211,8 @@ FROZEN_IN_REFITS = (
     "fitted to these rows, the AUC is too high. Pass the estimator that it wraps"
 )
 PAIRS_WITHOUT_REFITS = (
-    "refits are available for two classes only and were not used: the AUC comes from "
-    "the model of the data set. Compare it with hand_till_auc on held-out rows"
+    "rows of more than two classes are left out by fits only, and refits=0 allows "
+    "none: the AUC comes from the model of the data set. Use AdaptivePrior()"
 )
 REFITS_FAILED = (
     "{name} could not be refitted to resampled rows: the AUC comes from the model of "

@@ -11,6 +11,7 @@ from ..adaptive._join import DataSize
 from ..leave_pair_out._objective import optimum
 from ..statistics._levels import empirical_auc
 from ..statistics._rows import Rows
+from .reading._fitted_model import FittedModel
 from .reading._objective_of import objective_of
 
 
@@ -28,7 +29,7 @@ class Sample:
         Scores of all rows.
     """
 
-    model: object
+    model: FittedModel
     all_rows: Rows
     score: np.ndarray
 

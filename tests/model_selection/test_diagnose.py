@@ -324,7 +324,7 @@ def test_more_than_two_classes():
     assert isinstance(pair, Diagnosis)
     assert isinstance(pair.posterior, AUCPosterior)
     assert pair.n_pos == 50
-    assert pair.posterior.second_source is None
+    assert pair.posterior.second_source == "folds"
     assert pair.discrepancy is not None  # of ridge models of the pair's rows
     assert pair.estimates["resubstitution"] == pytest.approx(
         roc_auc_score(names[rows] == "virginica", Z[rows] @ w), rel=1e-12

@@ -341,7 +341,7 @@ def test_the_scorers_prior_is_taken():
     grid = {"pipeline": models}
     search = GridSearchCV(pipe, grid, scoring=scoring, cv=ResubstitutionSplit())
     got = search_posterior(search.fit(X, Y), X, Y)
-    assert [one.second_source for one in got.auc] == ["refits"] * 2
+    assert [one.second_source for one in got.auc] == ["refits", "folds"]
     with pytest.raises(TypeError, match="RandomForestClassifier is not linear"):
         search_posterior(search, X, Y, prior="adaptive")
 
