@@ -152,22 +152,15 @@ def lda(X, y=None, weight=None):
 
 def area(score, y=None, weight=None):
     if isinstance(score, RowBlocks):
-        found = skauc.auc_estimate(labels_first(score))
+        found = skauc.auc_estimate(score)
     else:
         found = skauc.auc_estimate(y, score, sample_weight=weight)
     return [found.auc, *found.confidence_interval(), found.standard_error("delong")]
 
 
-def labels_first(blocks):
-    """Tuples in the order of a function's arguments; named columns as they are."""
-    if isinstance(blocks._blocks, list):
-        return RowBlocks([(y, X, *w) for X, y, *w in blocks._blocks])
-    return blocks
-
-
 def comparison(scores, y=None, weight=None):
     if isinstance(scores, RowBlocks):
-        found = skauc.compare_auc(labels_first(scores))
+        found = skauc.compare_auc(scores)
     else:
         is_frame = hasattr(scores, "columns")
         two = (scores[k] if is_frame else scores[:, k] for k in scores_of(scores))
@@ -339,7 +332,7 @@ BAD = {  # what is changed in chunk 2, and the text of the error
     "length": (1, lambda y: y[1:], "must have one value for each of the 50 rows"),
     "width": (0, lambda X: X[:, :1], "must have . columns as the other chunks"),
     "negative": (2, lambda w: w - 100, "sample_weight must be .*>= 0"),
-    "missing labels": (1, lambda y: np.where(y, np.nan, 0.0), "missing|boolean|NaN"),
+    "missing labels": (1, lambda y: np.where(y, np.nan, 0.0), "got nan|boolean|NaN"),
 }
 ASKED = ["class_moments", "Gaussian AUC", "IRLS", "auc_estimate", "compare_auc"]
 
@@ -397,7 +390,7 @@ def test_kinds_of_labels_that_differ(rows, call):
     X, y, _ = rows
     parts = cut([100, 111], X[:, 0] if width is None else X, y)
     parts[1] = parts[1][0], np.where(parts[1][1], "yes", "no")
-    with pytest.raises(ValueError, match="one kind|must hold class labels"):
+    with pytest.raises(ValueError, match="one kind|must hold texts"):
         ask(RowBlocks(parts))
 
 

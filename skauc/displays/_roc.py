@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from sklearn.metrics import auc, roc_curve
 
-from .._validation import check_level, check_positive, check_score, check_weight
+from .._validation import check_level, check_score, check_weight, positive_and_label
 from ..intervals._auc_estimate import AUCEstimate
 from ..intervals._band import ROCBand
 from ..intervals._empirical_roc import EmpiricalROC
@@ -16,7 +16,7 @@ from ..roc._quadratic import QuadraticROC
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
 from ._roc_curves import GRID, credible_band, fold_curves, responses
-from ._style import Display, label
+from ._style import Display, label, of_class
 
 _LIMITS = -0.01, 1.01  # of both axes
 
@@ -171,7 +171,8 @@ class BinormalROCDisplay(Display):
         """
         rows = X, y, sample_weight
         curves = fold_curves(cv_results, *rows, response_method, pos_label)
-        return cls(curves, name=name, pos_label=pos_label).plot(**plot_kwargs)
+        label = curves[0].pos_label
+        return cls(curves, name=name, pos_label=label).plot(**plot_kwargs)
 
     @classmethod
     def from_predictions(
@@ -213,9 +214,27 @@ class BinormalROCDisplay(Display):
             If the input is invalid or a class has only one row.
         """
         check_level("confidence_level", confidence_level)
-        positive = check_positive(y_true, pos_label=pos_label)
+        positive, pos_label = positive_and_label(y_true, pos_label=pos_label)
         score = check_score(y_score, len(positive))
         weight = check_weight(sample_weight, positive)
+        how = {"equal_variance": equal_variance, "confidence_level": confidence_level}
+        how |= {"name": name, "pos_label": pos_label}
+        return cls._of_rows(positive, score, weight, **how, **plot_kwargs)
+
+    @classmethod
+    def _of_rows(
+        cls,
+        positive,
+        score,
+        weight,
+        *,
+        pos_label,
+        equal_variance=False,
+        confidence_level=0.95,
+        name=None,
+        **plot_kwargs,
+    ):
+        """Plot the curves of checked scores."""
         classes = class_moments(score, positive, weight)
         roc = BinormalROC.from_moments(*classes, equal_variance=equal_variance)
         fpr, tpr, _ = roc_curve(positive, score, sample_weight=weight)
@@ -278,9 +297,12 @@ class BinormalROCDisplay(Display):
         if plot_chance_level:
             text = "chance level (AUC = 0.5)"
             self.chance_level_ = self._chance((0, 1), (0, 1), chance_level_kw, text)
-        extra = "" if self.pos_label is None else f" (positive label: {self.pos_label})"
-        self.ax_.set(xlabel=f"False positive rate{extra}", xlim=_LIMITS)
-        self.ax_.set(ylabel=f"True positive rate{extra}", ylim=_LIMITS, aspect="equal")
+        xlabel, ylabel = (
+            of_class(f"{side} positive rate", self.pos_label)
+            for side in ("False", "True")
+        )
+        self.ax_.set(xlabel=xlabel, xlim=_LIMITS)
+        self.ax_.set(ylabel=ylabel, ylim=_LIMITS, aspect="equal")
         self._close(despine, loc="lower right")
         return self
 
@@ -352,12 +374,12 @@ class BinormalROCDisplay(Display):
 def _(value: AUCEstimate, ax=None, **options) -> BinormalROCDisplay:
     sample = value._sample
     positive = np.repeat([False, True], list(map(len, sample.scores)))
-    score = np.concatenate(sample.scores)
-    if sample.weights is not None:
-        options["sample_weight"] = np.concatenate(sample.weights)
+    score = check_score(np.concatenate(sample.scores), len(positive))
+    weight = None if sample.weights is None else np.concatenate(sample.weights)
     if sample.clusters is not None:  # the band assumes independent rows
         options = {"plot_band": False} | options
-    return BinormalROCDisplay.from_predictions(positive, score, ax=ax, **options)
+    rows, label = (positive, score, weight), value.pos_label
+    return BinormalROCDisplay._of_rows(*rows, pos_label=label, ax=ax, **options)
 
 
 @picture.register
@@ -367,4 +389,5 @@ def _(
     methods = band if isinstance(band, list | tuple) else [band]
     bands = [value.band(confidence_level, how) for how in methods if how is not None]
     named = {"name": options.pop("name", None), "confidence_level": confidence_level}
+    named["pos_label"] = value.pos_label
     return BinormalROCDisplay(value, band=bands or None, **named).plot(ax, **options)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from .._validation import check_option
+from .._validation import check_option, short
 from ._band import drawn_heights, quantiles
 from ._comparison import TestedDifference
 from ._empirical_roc import BEST
@@ -253,13 +253,8 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     """Compare a rate of two OperatingPoints; the error by paired Bayesian bootstrap."""
     if type(b) is not type(a):
         raise TypeError(f"other must be an OperatingPoints, got {type(b).__name__}")
-    # two scores share only the drawn weights of the rows of each class
-    pairs = zip(a._sample.counts, b._sample.counts, strict=True)
-    if not all(np.array_equal(*pair) for pair in pairs):
-        raise ValueError(
-            f"other must be points of the same rows, with {a._sample.sizes} negative "
-            f"and positive rows, got {b._sample.sizes}"
-        )
+    _check_same_rows(a._sample, b._sample)
+    _check_same_rule(a, b)
     k = len(a.threshold)
     if len(b.threshold) != k:
         raise ValueError(f"other must have {k} points, got {len(b.threshold)}")
@@ -285,4 +280,40 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
             # n(1 − target) < 1: less than the outermost row lies beyond the target
             beyond = n * (1 - points._rule.targets) < 1 - _NO_GAP * n
             error = np.where(beyond, np.inf, error)
-    return OperatingComparison(name, *rates, error)
+    label = a._sample.pos_label
+    return OperatingComparison(name, *rates, error, pos_label=label)
+
+
+def _check_same_rows(a, b):
+    """Raise unless two samples hold rows of the same classes and weights in order."""
+    if a.sizes != b.sizes:
+        raise ValueError(
+            f"other must be points of the same rows, with {a.sizes} negative and "
+            f"positive rows, got {b.sizes}"
+        )
+    if a.pos_label != b.pos_label:
+        raise ValueError(
+            f"other must have the positive class {a.pos_label!r}, got {b.pos_label!r}"
+        )
+    weights = zip(a.counts, b.counts, strict=True)
+    same = np.array_equal(a.positive, b.positive)
+    if not (same and all(np.array_equal(*pair) for pair in weights)):
+        raise ValueError(
+            "other must be points of the same rows in the same order, got rows whose "
+            "labels or weights have another order"
+        )
+
+
+def _check_same_rule(a, b):
+    """Raise unless the same rule chose the thresholds, which themselves may differ."""
+    if a.chosen_by != b.chosen_by:
+        raise ValueError(
+            f"other must choose its thresholds by {a.chosen_by!r} as this one, got "
+            f"{b.chosen_by!r}"
+        )
+    if a.chosen_by in (*RATES, *BEST) and a._rule != b._rule:
+        raise ValueError(
+            f"other must have the same targets and the same cost, "
+            f"{short(a._rule.targets.tolist())} and {a._rule.weight:.4g}, got "
+            f"{short(b._rule.targets.tolist())} and {b._rule.weight:.4g}"
+        )

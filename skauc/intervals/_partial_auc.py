@@ -203,7 +203,8 @@ class PartialAUC(EstimateWithLimits):
         part = PartOfSample(sample, Region.of(fpr, tpr))
         region, scaled = part.region, check_flag("standardize", standardize)
         area = region.standardized(part.area) if scaled else part.area
-        return cls(area, region.axis, region.low, region.high, scaled, part)
+        ends, label = (region.low, region.high), sample.pos_label
+        return cls(area, region.axis, *ends, scaled, part, pos_label=label)
 
     def _head(self):
         head = super()._head() | {self.axis: (self.low, self.high)}

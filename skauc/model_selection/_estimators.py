@@ -17,7 +17,7 @@ from sklearn import get_config
 from sklearn.base import clone, is_classifier, is_clusterer
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
-from sklearn.utils import column_or_1d, indexable
+from sklearn.utils import indexable
 
 from .._validation import (
     check_labels,
@@ -194,7 +194,7 @@ def counted_rows(X, y, sample_weight, pos_label):
     refuse_collection("X", X)
     positive = check_positive(y, pos_label=pos_label)
     weight = check_weight(sample_weight, positive)
-    X, labels = indexable(X, column_or_1d(y))
+    X, labels = indexable(X, check_labels(y))
     if weight is None or weight.all():
         return np.arange(len(labels)), X, labels, positive, weight
     kept = np.flatnonzero(weight)
@@ -238,7 +238,7 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
         check_non_negative(sample_weight, len(labels))
     _check_range(X)
     model = clone(estimator)
-    return model.fit(X, y, **weight_for_fit(model, sample_weight))
+    return model.fit(X, labels, **weight_for_fit(model, sample_weight))
 
 
 def _check_range(X):

@@ -184,8 +184,10 @@ class Evaluation:
         """Posterior of the AUC with all doubts about it."""
         if self.reason_unranked is not None:
             warn_undefined(self.reason_unranked)
-            return replace(AUCPosterior.point_mass_at_half(), rows=str(self.rows))
-        return replace(self._joined(), rows=str(self.rows), warnings=tuple(self.doubts))
+            nothing = AUCPosterior.point_mass_at_half()
+            return replace(nothing, rows=str(self.rows), pos_label=self.model.pos_label)
+        known = {"rows": str(self.rows), "warnings": tuple(self.doubts)}
+        return replace(self._joined(), pos_label=self.model.pos_label, **known)
 
     @property
     def choice(self) -> float:

@@ -5,7 +5,8 @@ They give the AUC of rows left out where no closed form exists, and ``bootstrap_
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 from warnings import catch_warnings
 
 import numpy as np
@@ -114,6 +115,8 @@ class BootstrapAUC:
     replicates : ndarray of shape (n_boot,)
         AUC of the rows that each refit left out; NaN if these rows are of one class
         only.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------
@@ -127,13 +130,14 @@ class BootstrapAUC:
     method: str
     apparent: float
     replicates: np.ndarray
+    pos_label: Any = None
 
     def __repr__(self):
         low, high = self.interval()
         return (
             f"BootstrapAUC(auc={self.auc:.4g}, interval95=({low:.4g}, {high:.4g}), "
             f"method={self.method!r}, apparent={self.apparent:.4g}, "
-            f"n_boot={len(self.replicates)})"
+            f"n_boot={len(self.replicates)}, pos_label={self.pos_label!r})"
         )
 
     def interval(self, confidence_level=0.95) -> tuple[float, float]:
@@ -282,7 +286,9 @@ def bootstrap_auc(
     rows = X, labels, positive, weight
     scores = _refitted(estimator, rows, samples, n_jobs, verbose)
     weight = np.ones(len(labels)) if weight is None else weight
-    return _estimate(method, scores[0], scores[1:], counts, positive, weight)
+    found = _estimate(method, scores[0], scores[1:], counts, positive, weight)
+    (label,) = labels[[np.argmax(positive)]].tolist()
+    return replace(found, pos_label=label)
 
 
 def _check_sizes(positive, groups):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._checks import refuse_mask
 from ._row_blocks import RowBlocks
 
 _TAKE_BLOCKS = (
@@ -18,7 +19,7 @@ def is_collection(value) -> bool:
 
 
 def refuse_collection(name, value):
-    """Raise where rows in blocks would have to be gathered.
+    """Raise where rows in blocks would have to be gathered, or values are masked.
 
     Parameters
     ----------
@@ -28,8 +29,9 @@ def refuse_collection(name, value):
     Raises
     ------
     ValueError
-        If it is a collection, or :class:`RowBlocks`.
+        If it is a collection, or :class:`RowBlocks`, or an array with masked values.
     """
+    refuse_mask(name, value)
     kind = kind_of_blocks(value)
     if kind is not None:
         remedy = f"{_predicting(value)} predicts on each block, " if name == "X" else ""

@@ -293,7 +293,7 @@ def test_frame_and_text():
     frame = points.to_frame()
     assert list(frame) == [
         *("threshold", "sensitivity", "specificity", "ppv", "npv"),
-        *("lr_positive", "lr_negative", "accuracy", "odds_ratio"),
+        *("lr_positive", "lr_negative", "accuracy", "odds_ratio", "pos_label"),
     ]
     assert frame["sensitivity"].tolist() == points.sensitivity.tolist()
     assert "points=2, prevalence=0.4, chosen_by='threshold'" in repr(points)
@@ -343,7 +343,7 @@ def test_errors_of_intervals_and_comparisons():
         ),
         (
             lambda: points.compare(operating_points([0, 0, 1, 1], [1, 2, 3, 4])),
-            "must have 1 points, got 4",
+            "must choose its thresholds by 'threshold' as this one, got 'all'",
         ),
         (
             lambda: points.compare(points, n_draws=1),
