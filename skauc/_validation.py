@@ -6,6 +6,7 @@ arrays and the mask.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from numbers import Integral, Real
 
 import numpy as np
@@ -25,6 +26,9 @@ from .statistics._checks import (  # noqa: F401 (for the folders above)
 )
 from .statistics._collections import refuse_collection
 from .statistics._numerics import RANGE
+
+# Parts of errors about values of X, here or of scikit-learn
+_ABOUT_VALUES = "NaN", "in feature", "infinity", "X @ coef_ must be finite"
 
 
 def check_positive(
@@ -97,6 +101,9 @@ def check_labels(y_true, *, name="y_true") -> np.ndarray:
         raise ValueError(
             f"{name} must hold strings or numbers, got {y[:1].tolist()[0]}"
         )
+    if y.dtype.kind == "U" and isinstance(y_true, list | tuple):
+        if not all(isinstance(label, str) for label in y_true):
+            y = np.array(y_true, dtype=object)  # numpy made texts of other kinds
     if y.dtype.kind == "O":
         y = _of_objects(y)
     if is_continuous(y):
@@ -186,7 +193,8 @@ def check_score(
     allow_infinite : bool, default=False
         Whether ±inf are allowed (rank statistics, for which integers stay integers).
     largest : float, default=inf
-        Size that finite scores must not exceed (their squares are summed).
+        Size that finite scores must not exceed, and the inverse of the least size of
+        the largest one (their squares are summed).
 
     Returns
     -------
@@ -212,10 +220,13 @@ def check_score(
         rule = "not be NaN" if allow_infinite else "be finite"
         row = int(np.flatnonzero(bad)[0])
         raise ValueError(f"{name} must {rule}, got {score[row]} in row {row}")
-    if len(score) and np.abs(score).max() > largest:
-        raise ValueError(
-            f"{name} must not exceed {largest:g} in size, got {np.abs(score).max():.3g}"
-        )
+    if largest < np.inf and len(score):
+        size = np.abs(score).max()
+        if size > largest or 0 < size < 1 / largest:
+            raise ValueError(
+                f"{name} must be 0 or between {1 / largest:g} and {largest:g} in size, "
+                f"got {size:.3g}"
+            )
     return score
 
 
@@ -433,6 +444,44 @@ def _first_odd(values):
         return repr(values)
     odd = (v for v in values if not isinstance(v, Real) or v != v)
     return repr(next(odd, f"{type(values).__name__}"))
+
+
+@contextmanager
+def columns_named(X):
+    """Name the columns of a frame in an error about a text or missing values in it."""
+    try:
+        yield
+    except ValueError as error:
+        text = _odd_columns(X, str(error))
+        if text is None:
+            raise
+        raise ValueError(text) from error
+
+
+def _odd_columns(X, error):
+    """Sentence about columns with texts or missing values; None if there are none."""
+    columns, missing = {}, {}
+    if hasattr(X, "columns"):
+        columns = {name: np.asarray(X[name]) for name in X.columns}
+    elif getattr(X, "dtype", None) == object and X.ndim == 2:
+        columns = dict(enumerate(X.T))
+    for name, values in columns.items():
+        texts = [v for v in np.ravel(values) if isinstance(v, str)]
+        value = next((v for v in texts if repr(v) in error), None)
+        if value is not None and "string to float" in error:
+            return (
+                f"X must hold numbers, got {value!r} in column {name!r}; encode the "
+                "column, for example by OneHotEncoder in a ColumnTransformer"
+            )
+        if values.dtype.kind in "fO" and not texts:
+            missing[name] = np.count_nonzero(~np.isfinite(values.astype(float)))
+    found = [f"{n} in column {name!r}" for name, n in missing.items() if n]
+    if not found or not any(part in error for part in _ABOUT_VALUES):
+        return None
+    return (
+        f"X must be finite, got missing or infinite values: {', '.join(found[:5])}; "
+        "drop these rows or impute the values, for example by SimpleImputer"
+    )
 
 
 def is_continuous(y):

@@ -117,7 +117,7 @@ class AUCPosteriorDisplay(Display):
             If the scores of a class are all equal.
         """
         positive, pos_label = positive_and_label(y_true, pos_label=pos_label)
-        score = check_score(y_score, len(positive))
+        score = check_score(y_score, len(positive), largest=1e70)
         weight = check_weight(sample_weight, positive)
         classes = class_moments(score, positive, weight)
         for which, part in zip(("negative", "positive"), classes, strict=True):

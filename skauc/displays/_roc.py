@@ -215,7 +215,7 @@ class BinormalROCDisplay(Display):
         """
         check_level("confidence_level", confidence_level)
         positive, pos_label = positive_and_label(y_true, pos_label=pos_label)
-        score = check_score(y_score, len(positive))
+        score = check_score(y_score, len(positive), largest=1e70)
         weight = check_weight(sample_weight, positive)
         how = {"equal_variance": equal_variance, "confidence_level": confidence_level}
         how |= {"name": name, "pos_label": pos_label}

@@ -176,10 +176,16 @@ def calibration_estimate(
     """
     given = y_true, y_prob, sample_weight, pos_label
     positive, probability, weight, label = _check(*given)
-    # a probability of 0 or 1 has an infinite logit
-    check_numbers("y_prob for a calibration slope", probability, 0, 1, "neither")
+    extreme = np.flatnonzero((probability == 0) | (probability == 1))
+    if len(extreme):
+        row = extreme[0]
+        raise ValueError(
+            "y_prob must lie in (0, 1) for a calibration slope, because the logit of 0 "
+            f"or 1 is infinite, got {probability[row]} in row {row}; clip them, for "
+            "example by np.clip(y_prob, 1e-6, 1 - 1e-6)"
+        )
     logits = logit(probability)
-    rows = FitRows(logits[:, None], positive.astype(int), np.arange(2), weight)
+    rows = FitRows(logits[:, None], positive.astype(np.int64), np.arange(2), weight)
     found = maximise(IRLSLogisticRegression(), rows)
     if found.rank < 2:
         raise ValueError(

@@ -22,6 +22,7 @@ from .._validation import (
     check_column,
     check_labels,
     check_non_negative,
+    columns_named,
     distinct_labels,
 )
 from ..statistics._block_matrix import BlockMatrix
@@ -187,11 +188,12 @@ def record_features(model, blocks, n_features, *, reset=True):
 
 
 @contextmanager
-def unchanged_by_errors(model):
-    """Restore the state of a model if the body raises."""
+def unchanged_by_errors(model, X):
+    """Restore the state of a model if the body raises; name columns of X in errors."""
     before = dict(vars(model))
     try:
-        yield
+        with columns_named(X):
+            yield
     except BaseException:
         vars(model).clear()
         vars(model).update(before)

@@ -13,6 +13,7 @@ from .._validation import (
     check_interval,
     check_labels,
     check_option,
+    columns_named,
     positive_and_label,
     short,
 )
@@ -127,17 +128,9 @@ def _held_out_scores(estimator, X, y, positive, cv, **how):
     ``how`` holds keywords of ``cross_validate``: ``groups``, ``params``, ``n_jobs``,
     ``verbose``.
     """
-    folds = cross_validate(
-        estimator,
-        X,
-        y,
-        cv=cv,
-        scoring=_no_score,
-        return_estimator=True,
-        return_indices=True,
-        error_score="raise",
-        **how,
-    )
+    how |= {"return_estimator": True, "return_indices": True, "error_score": "raise"}
+    with columns_named(X):
+        folds = cross_validate(estimator, X, y, cv=cv, scoring=_no_score, **how)
     trains, tests = (list(folds["indices"][part]) for part in ("train", "test"))
     scores, labels = [], column_or_1d(y)
     for model, train, test in zip(folds["estimator"], trains, tests, strict=True):
@@ -175,7 +168,7 @@ def _one_fold(score, positive):
     if min(counts) < 2:
         raise ValueError(
             "cv must put at least two rows of each class into every test fold, got "
-            f"{min(counts)}"
+            f"{min(counts)}; use StratifiedKFold, or StratifiedGroupKFold for groups"
         )
     v01, v10 = placements(score[~positive], score[positive])
     auc, influence = v10.mean(), np.empty(len(score))

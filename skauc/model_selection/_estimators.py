@@ -25,6 +25,7 @@ from .._validation import (
     check_positive,
     check_score,
     check_weight,
+    columns_named,
     distinct_labels,
 )
 from ..estimators._gaussian_auc import GaussianAUCClassifier
@@ -205,7 +206,8 @@ def fitted_to_rows(estimator, X, y, weight, rows):
     """A clone fitted to rows given by number, which may repeat, and their weights."""
     model = clone(estimator)
     weight = None if weight is None else weight[rows]
-    return model.fit(take_rows(X, rows), y[rows], **weight_for_fit(model, weight))
+    with columns_named(X):
+        return model.fit(take_rows(X, rows), y[rows], **weight_for_fit(model, weight))
 
 
 def scores_towards(model, X, y, positive) -> np.ndarray:
@@ -238,7 +240,8 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
         check_non_negative(sample_weight, len(labels))
     _check_range(X)
     model = clone(estimator)
-    return model.fit(X, labels, **weight_for_fit(model, sample_weight))
+    with columns_named(X):
+        return model.fit(X, labels, **weight_for_fit(model, sample_weight))
 
 
 def _check_range(X):

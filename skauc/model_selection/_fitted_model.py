@@ -22,6 +22,7 @@ from .._validation import (
     check_positive,
     check_score,
     check_weight,
+    columns_named,
     positive_and_label,
 )
 from ..leave_pair_out._objective import stationarity
@@ -381,7 +382,8 @@ def _model(scored, mix, positive, *, shift=0.0, which=None, **known):
     opened, rows = scored.opened, slice(None) if which is None else which
     mix = mix / (np.abs(mix @ opened.W).max() or 1.0)
     score = scored.scores[rows] @ mix
-    score = check_score(score, len(positive), name="X @ coef_", largest=_LARGEST)
+    with columns_named(scored.X):
+        score = check_score(score, len(positive), name="X @ coef_", largest=_LARGEST)
     weight = None if scored.weight is None else scored.weight[rows]
     threshold = float(mix @ (opened.cut + shift))
     return FittedModel(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_counts
+from .._validation import check_counts, short
 from ..adaptive._join import CONTRAST, DataSize
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project, ranks_nothing, warn_undefined
@@ -72,7 +72,8 @@ class Evaluation:
     @cached_property
     def reason_unranked(self) -> str | None:
         """Why the scores do not rank rows, as half a sentence; None if they do."""
-        return ranks_nothing(self.model.w_front, self.model.score)
+        of = f" of {short(self.model.estimator)}"
+        return ranks_nothing(self.model.w_front, self.model.score, of)
 
     @property
     def size(self) -> DataSize:

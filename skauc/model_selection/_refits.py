@@ -282,7 +282,7 @@ def bootstrap_auc(
     else:
         counts = _group_counts(groups, positive, n_boot, rng)
     # the first sample holds each row once: the fit to all rows
-    samples = np.vstack([np.ones((1, len(labels)), dtype=int), counts])
+    samples = np.vstack([np.ones((1, len(labels)), dtype=np.int64), counts])
     rows = X, labels, positive, weight
     scores = _refitted(estimator, rows, samples, n_jobs, verbose)
     weight = np.ones(len(labels)) if weight is None else weight
