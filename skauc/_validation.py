@@ -108,9 +108,11 @@ def check_labels(y_true, *, name="y_true") -> np.ndarray:
         y = _of_objects(y)
     if is_continuous(y):
         row = _first_without_label(y)
+        got = short(y[row : row + 1].tolist()[0])
+        got = "a missing value" if got in ("nan", "None", "<NA>", "NaT") else got
         raise ValueError(
             f"Unknown label type: {name} must hold texts, booleans or whole numbers as "
-            f"labels, got {short(y[row : row + 1].tolist()[0])} in row {row}"
+            f"labels, got {got} in row {row}"
         )
     return y
 

@@ -120,11 +120,18 @@ def answer(call):
     return CALLS[call](WORDS)
 
 
+# reports of whole models take longer, and six kinds of containers are enough
+COSTLY = list(CALLS)[list(CALLS).index("auc_posterior") :]
+SIX = "list", "index", "ordered series", "objects bool", "Int64", "polars Enum"
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y")
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_every_function_answers_alike_for_every_container(container):
     y = CONTAINERS[container]()
-    got = {call: ask(y) for call, ask in CALLS.items()}
-    assert got == pytest.approx({call: answer(call) for call in CALLS}, rel=1e-9)
+    calls = [call for call in CALLS if container in SIX or call not in COSTLY]
+    got = {call: CALLS[call](y) for call in calls}
+    assert got == pytest.approx({call: answer(call) for call in calls}, rel=1e-9)
     assert got["auc_estimate"] == pytest.approx(roc_auc_score(WORDS, SCORE), abs=1e-12)
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from scipy.stats.contingency import odds_ratio, relative_risk
 
-from skauc import OperatingComparison, empirical_roc, operating_points
+from skauc import OperatingComparison, auc_estimate, empirical_roc, operating_points
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
@@ -404,3 +404,40 @@ def test_accuracy_at_a_prevalence_has_the_limits_of_both_rates():
     low, high = points.interval("accuracy")
     assert low == pytest.approx(accuracy - gaps[0])
     assert high == pytest.approx(accuracy + gaps[1])
+
+
+def test_points_are_compared_with_points_of_the_same_rows_and_rule(rng):
+    y = rng.random(80) < 0.4
+    a, b = y + rng.normal(size=80), y + rng.normal(size=80)
+    points = operating_points(y, a, sensitivity=0.8)
+    assert points.compare(points, n_draws=20).standard_error == 0
+    other = rng.permutation(80)
+    for bad, text in [
+        (operating_points(y[other], a[other], sensitivity=0.8), "in the same order"),
+        (operating_points(y, b, threshold=0.5), "by 'sensitivity'.*got 'threshold'"),
+        (operating_points(y, b, specificity=0.8), "by 'sensitivity'.*'specificity'"),
+        (operating_points(y, b, sensitivity=0.9), "same targets.*0.8.*got.*0.9"),
+        (operating_points(~y, -b, sensitivity=0.8), "same rows"),
+        (operating_points(y, b, sensitivity=0.8, pos_label=False), "same rows|class"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            points.compare(bad)
+    best = operating_points(y, a, best="youden", cost=2)
+    with pytest.raises(ValueError, match="same cost"):
+        best.compare(operating_points(y, b, best="youden"))
+    # thresholds have the unit of their score
+    given = operating_points(y, a, threshold=0.5)
+    assert given.compare(operating_points(y, 2 * a, threshold=1.0)).difference == 0
+
+
+def test_a_threshold_is_reached_by_an_equal_score(rng):
+    y, score = rng.random(90) < 0.5, rng.integers(0, 3, 90)
+    for t in (0, 0.5, 1, 2):
+        errors = np.sum((score >= t) != y)
+        points = operating_points(y, score, threshold=t)
+        assert points.false_positives + points.false_negatives == errors
+        estimate = auc_estimate(y, score)
+        given = {"method": "cortes_mohri"}
+        assert estimate.confidence_interval(
+            threshold=t, **given
+        ) == estimate.confidence_interval(n_errors=errors, **given)
