@@ -465,7 +465,7 @@ def _odd_columns(X, error):
     columns, missing = {}, {}
     if hasattr(X, "columns"):
         columns = {name: np.asarray(X[name]) for name in X.columns}
-    elif getattr(X, "dtype", None) == object and X.ndim == 2:
+    elif isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
         columns = dict(enumerate(X.T))
     for name, values in columns.items():
         texts = [v for v in np.ravel(values) if isinstance(v, str)]

@@ -217,24 +217,6 @@ class BinormalROCDisplay(Display):
         positive, pos_label = positive_and_label(y_true, pos_label=pos_label)
         score = check_score(y_score, len(positive), largest=1e70)
         weight = check_weight(sample_weight, positive)
-        how = {"equal_variance": equal_variance, "confidence_level": confidence_level}
-        how |= {"name": name, "pos_label": pos_label}
-        return cls._of_rows(positive, score, weight, **how, **plot_kwargs)
-
-    @classmethod
-    def _of_rows(
-        cls,
-        positive,
-        score,
-        weight,
-        *,
-        pos_label,
-        equal_variance=False,
-        confidence_level=0.95,
-        name=None,
-        **plot_kwargs,
-    ):
-        """Plot the curves of checked scores."""
         classes = class_moments(score, positive, weight)
         roc = BinormalROC.from_moments(*classes, equal_variance=equal_variance)
         fpr, tpr, _ = roc_curve(positive, score, sample_weight=weight)
@@ -297,14 +279,16 @@ class BinormalROCDisplay(Display):
         if plot_chance_level:
             text = "chance level (AUC = 0.5)"
             self.chance_level_ = self._chance((0, 1), (0, 1), chance_level_kw, text)
-        xlabel, ylabel = (
-            of_class(f"{side} positive rate", self.pos_label)
-            for side in ("False", "True")
-        )
-        self.ax_.set(xlabel=xlabel, xlim=_LIMITS)
-        self.ax_.set(ylabel=ylabel, ylim=_LIMITS, aspect="equal")
+        self._name_axes()
         self._close(despine, loc="lower right")
         return self
+
+    def _name_axes(self):
+        """Write the rates and the positive class at the axes."""
+        xlabel = of_class("False positive rate", self.pos_label)
+        ylabel = of_class("True positive rate", self.pos_label)
+        self.ax_.set(xlabel=xlabel, xlim=_LIMITS)
+        self.ax_.set(ylabel=ylabel, ylim=_LIMITS, aspect="equal")
 
     def _draw_curve(self, name, curve_kwargs, plot_band):
         """Draw one curve with its bands."""
@@ -374,12 +358,15 @@ class BinormalROCDisplay(Display):
 def _(value: AUCEstimate, ax=None, **options) -> BinormalROCDisplay:
     sample = value._sample
     positive = np.repeat([False, True], list(map(len, sample.scores)))
-    score = check_score(np.concatenate(sample.scores), len(positive))
-    weight = None if sample.weights is None else np.concatenate(sample.weights)
+    score = np.concatenate(sample.scores)
+    if sample.weights is not None:
+        options["sample_weight"] = np.concatenate(sample.weights)
     if sample.clusters is not None:  # the band assumes independent rows
         options = {"plot_band": False} | options
-    rows, label = (positive, score, weight), value.pos_label
-    return BinormalROCDisplay._of_rows(*rows, pos_label=label, ax=ax, **options)
+    display = BinormalROCDisplay.from_predictions(positive, score, ax=ax, **options)
+    display.pos_label = value.pos_label
+    display._name_axes()
+    return display
 
 
 @picture.register

@@ -286,34 +286,26 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
 
 def _check_same_rows(a, b):
     """Raise unless two samples hold rows of the same classes and weights in order."""
-    if a.sizes != b.sizes:
-        raise ValueError(
-            f"other must be points of the same rows, with {a.sizes} negative and "
-            f"positive rows, got {b.sizes}"
-        )
-    if a.pos_label != b.pos_label:
-        raise ValueError(
-            f"other must have the positive class {a.pos_label!r}, got {b.pos_label!r}"
-        )
+    same = a.pos_label == b.pos_label and np.array_equal(a.positive, b.positive)
     weights = zip(a.counts, b.counts, strict=True)
-    same = np.array_equal(a.positive, b.positive)
     if not (same and all(np.array_equal(*pair) for pair in weights)):
         raise ValueError(
-            "other must be points of the same rows in the same order, got rows whose "
-            "labels or weights have another order"
+            f"other must be points of the same rows in the same order, {a.sizes} "
+            f"negatives and positives ({a.pos_label!r}), got {b.sizes} "
+            f"({b.pos_label!r}), with labels or weights that differ in a row"
         )
 
 
 def _check_same_rule(a, b):
-    """Raise unless the same rule chose the thresholds, which themselves may differ."""
-    if a.chosen_by != b.chosen_by:
-        raise ValueError(
-            f"other must choose its thresholds by {a.chosen_by!r} as this one, got "
-            f"{b.chosen_by!r}"
+    """Raise unless one rule chose the thresholds; given thresholds may differ."""
+    given = a.chosen_by == b.chosen_by and a.chosen_by not in (*RATES, *BEST)
+    if not given and a._rule != b._rule:
+        mine, other = (
+            f"{short(one.chosen_by)}, targets {short(one._rule.targets.tolist())} and "
+            f"weight {one._rule.weight:.4g}"
+            for one in (a, b)
         )
-    if a.chosen_by in (*RATES, *BEST) and a._rule != b._rule:
         raise ValueError(
-            f"other must have the same targets and the same cost, "
-            f"{short(a._rule.targets.tolist())} and {a._rule.weight:.4g}, got "
-            f"{short(b._rule.targets.tolist())} and {b._rule.weight:.4g}"
+            f"other must choose its thresholds by the rule of this one, {mine}, got "
+            f"{other}"
         )

@@ -134,10 +134,11 @@ class BootstrapAUC:
 
     def __repr__(self):
         low, high = self.interval()
+        label = "" if self.pos_label is None else f", pos_label={self.pos_label!r}"
         return (
             f"BootstrapAUC(auc={self.auc:.4g}, interval95=({low:.4g}, {high:.4g}), "
             f"method={self.method!r}, apparent={self.apparent:.4g}, "
-            f"n_boot={len(self.replicates)}, pos_label={self.pos_label!r})"
+            f"n_boot={len(self.replicates)}{label})"
         )
 
     def interval(self, confidence_level=0.95) -> tuple[float, float]:

@@ -343,7 +343,7 @@ def test_errors_of_intervals_and_comparisons():
         ),
         (
             lambda: points.compare(operating_points([0, 0, 1, 1], [1, 2, 3, 4])),
-            "must choose its thresholds by 'threshold' as this one, got 'all'",
+            "must choose its thresholds by the rule of this one, 'threshold'",
         ),
         (
             lambda: points.compare(points, n_draws=1),
@@ -414,16 +414,16 @@ def test_points_are_compared_with_points_of_the_same_rows_and_rule(rng):
     other = rng.permutation(80)
     for bad, text in [
         (operating_points(y[other], a[other], sensitivity=0.8), "in the same order"),
-        (operating_points(y, b, threshold=0.5), "by 'sensitivity'.*got 'threshold'"),
-        (operating_points(y, b, specificity=0.8), "by 'sensitivity'.*'specificity'"),
-        (operating_points(y, b, sensitivity=0.9), "same targets.*0.8.*got.*0.9"),
+        (operating_points(y, b, threshold=0.5), "'sensitivity'.*got 'threshold'"),
+        (operating_points(y, b, specificity=0.8), "'sensitivity'.*got 'specificity'"),
+        (operating_points(y, b, sensitivity=0.9), "targets .0.8.*got.*0.9"),
         (operating_points(~y, -b, sensitivity=0.8), "same rows"),
-        (operating_points(y, b, sensitivity=0.8, pos_label=False), "same rows|class"),
+        (operating_points(y, b, sensitivity=0.8, pos_label=False), "same rows"),
     ]:
         with pytest.raises(ValueError, match=text):
             points.compare(bad)
     best = operating_points(y, a, best="youden", cost=2)
-    with pytest.raises(ValueError, match="same cost"):
+    with pytest.raises(ValueError, match="weight .* got .* weight 1"):
         best.compare(operating_points(y, b, best="youden"))
     # thresholds have the unit of their score
     given = operating_points(y, a, threshold=0.5)
