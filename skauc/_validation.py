@@ -6,7 +6,6 @@ arrays and the mask.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from numbers import Integral, Real
 
 import numpy as np
@@ -26,9 +25,6 @@ from .statistics._checks import (  # noqa: F401 (for the folders above)
 )
 from .statistics._collections import refuse_collection
 from .statistics._numerics import RANGE
-
-# Parts of errors about values of X, here or of scikit-learn
-_ABOUT_VALUES = "NaN", "in feature", "infinity", "X @ coef_ must be finite"
 
 
 def check_positive(
@@ -111,8 +107,8 @@ def check_labels(y_true, *, name="y_true") -> np.ndarray:
         got = short(y[row : row + 1].tolist()[0])
         got = "a missing value" if got in ("nan", "None", "<NA>", "NaT") else got
         raise ValueError(
-            f"Unknown label type: {name} must hold texts, booleans or whole numbers as "
-            f"labels, got {got} in row {row}"
+            f"Unknown label type: {name} must hold class labels (texts, booleans or "
+            f"whole numbers), got {got} in row {row}"
         )
     return y
 
@@ -446,44 +442,6 @@ def _first_odd(values):
         return repr(values)
     odd = (v for v in values if not isinstance(v, Real) or v != v)
     return repr(next(odd, f"{type(values).__name__}"))
-
-
-@contextmanager
-def columns_named(X):
-    """Name the columns of a frame in an error about a text or missing values in it."""
-    try:
-        yield
-    except ValueError as error:
-        text = _odd_columns(X, str(error))
-        if text is None:
-            raise
-        raise ValueError(text) from error
-
-
-def _odd_columns(X, error):
-    """Sentence about columns with texts or missing values; None if there are none."""
-    columns, missing = {}, {}
-    if hasattr(X, "columns"):
-        columns = {name: np.asarray(X[name]) for name in X.columns}
-    elif isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
-        columns = dict(enumerate(X.T))
-    for name, values in columns.items():
-        texts = [v for v in np.ravel(values) if isinstance(v, str)]
-        value = next((v for v in texts if repr(v) in error), None)
-        if value is not None and "string to float" in error:
-            return (
-                f"X must hold numbers, got {value!r} in column {name!r}; encode the "
-                "column, for example by OneHotEncoder in a ColumnTransformer"
-            )
-        if values.dtype.kind in "fO" and not texts:
-            missing[name] = np.count_nonzero(~np.isfinite(values.astype(float)))
-    found = [f"{n} in column {name!r}" for name, n in missing.items() if n]
-    if not found or not any(part in error for part in _ABOUT_VALUES):
-        return None
-    return (
-        f"X must be finite, got missing or infinite values: {', '.join(found[:5])}; "
-        "drop these rows or impute the values, for example by SimpleImputer"
-    )
 
 
 def is_continuous(y):

@@ -390,7 +390,7 @@ def test_kinds_of_labels_that_differ(rows, call):
     X, y, _ = rows
     parts = cut([100, 111], X[:, 0] if width is None else X, y)
     parts[1] = parts[1][0], np.where(parts[1][1], "yes", "no")
-    with pytest.raises(ValueError, match="one kind|must hold texts"):
+    with pytest.raises(ValueError, match="one kind|must hold class labels"):
         ask(RowBlocks(parts))
 
 

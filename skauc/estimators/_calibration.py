@@ -49,6 +49,8 @@ class CalibrationEstimate(LabelledResult):
     statistic, pvalue : float
         Likelihood-ratio test of the joint hypothesis a = 0 and b = 1; χ² with 2 degrees
         of freedom.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------

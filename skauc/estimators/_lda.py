@@ -142,7 +142,7 @@ covariance_estimator
         # classes of one mean have explained_variance_ratio_ 0/0 = NaN
         quiet = np.errstate(invalid="ignore")
         with unchanged_by_errors(self, X), self._named_errors(), quiet:
-            super().fit(X, labels)
+            super().fit(X, check.own_dtype(y, labels))
             check.class_count(self.classes_)
         # the parent also takes numbers that are written as text
         scores = np.asarray(X, dtype=float) @ self.coef_.T.astype(float)

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
-from .._validation import columns_named
 from ..roc._quadratic import NormalLaw, QuadraticROC, score_law
+from ..statistics._collections import columns_named
 from . import _checks as check
 from ._discriminant_curves import DIVIDES_BY_N, PredictsArrays, publish_curves
 
@@ -98,7 +98,7 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
         """
         labels = check.discriminant(X, y, self.priors)
         with columns_named(X):
-            super().fit(X, labels)
+            super().fit(X, check.own_dtype(y, labels))
         rules = classes = [self._rule(k) for k in range(len(self.classes_))]
         if self._is_regularised():
             rows = np.asarray(X, dtype=float)

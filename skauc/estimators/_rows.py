@@ -22,11 +22,10 @@ from .._validation import (
     check_column,
     check_labels,
     check_non_negative,
-    columns_named,
     distinct_labels,
 )
 from ..statistics._block_matrix import BlockMatrix
-from ..statistics._collections import refuse_collection
+from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._moments import group_moments
 from ..statistics._numerics import parts_of
 from ..statistics._row_blocks import row_blocks

@@ -105,6 +105,8 @@ class AUCEstimate(EstimateWithLimits):
         Rows of each class (sum of the weights).
     _sample : Sample
         The scores of both classes.
+    pos_label : label, default=None
+        The positive class.
 
     Notes
     -----

@@ -46,6 +46,8 @@ class ROCBand(LabelledResult):
     simultaneous : bool
         True if the limits hold for the whole curve with the confidence level, False if
         they hold for each point separately.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------

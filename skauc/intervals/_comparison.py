@@ -105,6 +105,8 @@ class AUCComparison(TestedDifference):
         ``statistic``.
     width : float, default=1
         Largest value of an AUC: less than 1 for partial areas.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------

@@ -120,6 +120,8 @@ class EmpiricalROC(LabelledResult):
     n_neg, n_pos : float
         Rows of each class (sum of the weights).
     _sample : Sample
+    pos_label : label, default=None
+        The positive class.
 
     Notes
     -----

@@ -48,6 +48,8 @@ class AveragedAUC(LabelledResult):
         of column i for class i against class j (NaN on the diagonal).
     n_smallest : int
         Rows of the smallest class.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------

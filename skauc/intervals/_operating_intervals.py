@@ -218,6 +218,8 @@ class OperatingComparison(TestedDifference):
     rate_a, rate_b : ndarray of shape (k,)
     standard_error : ndarray of shape (k,)
         Standard error of the difference; inf if the rows do not determine it.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------

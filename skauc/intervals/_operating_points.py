@@ -148,6 +148,8 @@ class OperatingPoints(LabelledResult):
         True if the user gave the prevalence, False if it is that of the sample.
     _rule : ThresholdRule
     _sample : Sample
+    pos_label : label, default=None
+        The positive class.
 
     Notes
     -----

@@ -155,6 +155,8 @@ class PartialAUC(EstimateWithLimits):
         Whether ``auc`` is McClish's ``½ (1 + (area − chance)/(width − chance))``: ½
         for chance, 1 for a perfect curve, and less than ½ below chance.
     _part : PartOfSample
+    pos_label : label, default=None
+        The positive class.
 
     Notes
     -----

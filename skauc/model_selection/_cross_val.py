@@ -13,7 +13,6 @@ from .._validation import (
     check_interval,
     check_labels,
     check_option,
-    columns_named,
     positive_and_label,
     short,
 )
@@ -25,7 +24,7 @@ from ..intervals._cross_val_comparison import (
 )
 from ..intervals._multiclass import AveragedAUC
 from ..statistics._checks import as_verbosity
-from ..statistics._collections import refuse_collection
+from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._levels import placements
 from ..statistics._wald import ALTERNATIVES
 from ._estimators import scores_towards, take_rows

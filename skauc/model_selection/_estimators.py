@@ -25,13 +25,12 @@ from .._validation import (
     check_positive,
     check_score,
     check_weight,
-    columns_named,
     distinct_labels,
 )
 from ..estimators._gaussian_auc import GaussianAUCClassifier
 from ..estimators._lda import LinearDiscriminantROC
 from ..estimators._logistic import IRLSLogisticRegression
-from ..statistics._collections import refuse_collection
+from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._numerics import RANGE
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import CACHE

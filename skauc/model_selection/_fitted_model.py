@@ -22,11 +22,10 @@ from .._validation import (
     check_positive,
     check_score,
     check_weight,
-    columns_named,
     positive_and_label,
 )
 from ..leave_pair_out._objective import stationarity
-from ..statistics._collections import refuse_collection
+from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._rows import Rows
 from ._entered_features import entered_features
 from ._estimators import decision_values, n_rows, take_rows
