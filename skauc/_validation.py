@@ -6,7 +6,7 @@ arrays and the mask.
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
@@ -30,15 +30,22 @@ from .statistics._numerics import RANGE
 def check_positive(
     y_true, *, pos_label=None, classes=None, name="y_true"
 ) -> np.ndarray:
-    """Boolean mask of the positive rows.
+    """Boolean mask of the positive rows, as :func:`positive_and_label` finds them."""
+    return positive_and_label(y_true, pos_label=pos_label, classes=classes, name=name)[
+        0
+    ]
+
+
+def positive_and_label(y_true, *, pos_label=None, classes=None, name="y_true"):
+    """Boolean mask of the positive rows, and the label of these rows.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels of two classes: numbers, strings or booleans.
+        Labels of two classes: numbers, strings or booleans. An order of categories is
+        not used, because no ``classes_`` of scikit-learn uses it.
     pos_label : label, default=None
-        The positive class; None takes the larger (last sorted) label, or the larger
-        category of an ordered pandas categorical.
+        The positive class; None takes the last sorted label, as ``classes_[1]``.
     classes : ndarray of shape (2,), default=None
         The two labels, if a fitted model knows them; otherwise read from y_true.
     name : str, default="y_true"
@@ -46,7 +53,8 @@ def check_positive(
 
     Returns
     -------
-    ndarray of bool of shape (n,)
+    positive : ndarray of bool of shape (n,)
+    label : bool, int, float or str
 
     Raises
     ------
@@ -59,7 +67,6 @@ def check_positive(
         raise ValueError(f"{name} must hold both classes, got no rows")
     if classes is None:
         classes = distinct_labels(y, name=name)
-        classes = _in_order_of_categories(y_true, classes)
         if len(classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported: {name} must hold two "
@@ -76,22 +83,51 @@ def check_positive(
     positive = last if pos_label is None else y == pos_label
     if not 0 < np.count_nonzero(positive) < len(y):
         raise ValueError(f"{name} must hold both classes, got only {_show(y[:1])}")
-    return positive
+    (label,) = y[[np.argmax(positive)]].tolist()
+    return positive, label
 
 
 def check_labels(y_true, *, name="y_true") -> np.ndarray:
-    """Check labels of classes, as an array: not bytes, not continuous."""
+    """Check labels of classes, as an array: not bytes, not continuous.
+
+    Booleans and numbers of dtype object become an array of their own dtype.
+    """
     y = check_column(name, y_true)
     if len(y) and isinstance(y[0], bytes):
         raise ValueError(
             f"{name} must hold strings or numbers, got {y[:1].tolist()[0]}"
         )
+    if y.dtype.kind == "U" and isinstance(y_true, list | tuple):
+        if not all(isinstance(label, str) for label in y_true):
+            y = np.array(y_true, dtype=object)  # numpy made texts of other kinds
+    if y.dtype.kind == "O":
+        y = _of_objects(y)
     if is_continuous(y):
+        row = _first_without_label(y)
+        got = short(y[row : row + 1].tolist()[0])
+        got = "a missing value" if got in ("nan", "None", "<NA>", "NaT") else got
         raise ValueError(
-            f"Unknown label type: {name} must hold class labels, got continuous or "
-            "missing values"
+            f"Unknown label type: {name} must hold class labels (texts, booleans or "
+            f"whole numbers), got {got} in row {row}"
         )
     return y
+
+
+def _of_objects(y):
+    """Labels of dtype object as numbers or booleans, if all of them are."""
+    kinds = set(map(type, y))
+    if kinds and all(issubclass(kind, Real | np.bool_) for kind in kinds):
+        numbers = np.array(y.tolist())
+        return numbers if numbers.dtype.kind in "biuf" else y
+    return y
+
+
+def _first_without_label(y):
+    """Number of the first row that holds no label."""
+    if y.dtype.kind == "f":
+        return int(np.argmax(~(y == np.floor(y)) | np.isinf(y)))
+    odd = (row for row, v in enumerate(y) if not isinstance(v, str | Integral))
+    return next(odd, 0)
 
 
 def distinct_labels(y, *, name="y_true") -> np.ndarray:
@@ -108,15 +144,6 @@ def distinct_labels(y, *, name="y_true") -> np.ndarray:
             f"{name} must hold labels of one kind without missing values, got "
             f"{_show(list(kinds.values())[:5])}"
         ) from None
-
-
-def _in_order_of_categories(y_true, classes):
-    """Order the labels as an ordered pandas categorical does, if y_true is one."""
-    dtype = getattr(y_true, "dtype", None)
-    if not getattr(dtype, "ordered", False):
-        return classes
-    rank = {category: i for i, category in enumerate(dtype.categories)}
-    return np.array(sorted(classes, key=rank.__getitem__), dtype=classes.dtype)
 
 
 def check_codes(labels, classes, *, name="y_true") -> np.ndarray:
@@ -138,7 +165,7 @@ def check_codes(labels, classes, *, name="y_true") -> np.ndarray:
     ValueError
         If the model does not know a label.
     """
-    codes = np.full(len(labels), -1)
+    codes = np.full(len(labels), -1, dtype=np.int64)
     for code, label in enumerate(classes):
         codes[labels == label] = code
     if (codes < 0).any():
@@ -162,13 +189,14 @@ def check_score(
     name : str, default="y_score"
         What to call it in an error.
     allow_infinite : bool, default=False
-        Whether ±inf are allowed (rank statistics).
+        Whether ±inf are allowed (rank statistics, for which integers stay integers).
     largest : float, default=inf
-        Size that finite scores must not exceed (their squares are summed).
+        Size that finite scores must not exceed, and the inverse of the least size of
+        the largest one (their squares are summed).
 
     Returns
     -------
-    ndarray of float64 of shape (n,)
+    ndarray of float64 of shape (n,), or of integers
 
     Raises
     ------
@@ -176,6 +204,8 @@ def check_score(
         If lengths differ or a score is NaN (or infinite).
     """
     score = check_floats(name, y_score)
+    if allow_infinite and (exact := np.asarray(y_score)).dtype.kind in "iu":
+        score = exact
     if score.ndim == 2 and score.shape[1] == 1:
         score = score[:, 0]
     if score.shape != (n,):
@@ -188,10 +218,13 @@ def check_score(
         rule = "not be NaN" if allow_infinite else "be finite"
         row = int(np.flatnonzero(bad)[0])
         raise ValueError(f"{name} must {rule}, got {score[row]} in row {row}")
-    if len(score) and np.abs(score).max() > largest:
-        raise ValueError(
-            f"{name} must not exceed {largest:g} in size, got {np.abs(score).max():.3g}"
-        )
+    if largest < np.inf and len(score):
+        size = np.abs(score).max()
+        if size > largest or 0 < size < 1 / largest:
+            raise ValueError(
+                f"{name} must be 0 or between {1 / largest:g} and {largest:g} in size, "
+                f"got {size:.3g}"
+            )
     return score
 
 
@@ -417,6 +450,8 @@ def is_continuous(y):
         return False
     if y.dtype.kind == "f":
         return not np.all(np.isfinite(y) & (y == np.floor(y)))
+    if y.dtype.kind == "O" and set(map(type, y)) == {str}:
+        return False
     try:
         kind = type_of_target(y, input_name="y_true")
     except TypeError:  # strings and None together: another check refuses these

@@ -152,22 +152,15 @@ def lda(X, y=None, weight=None):
 
 def area(score, y=None, weight=None):
     if isinstance(score, RowBlocks):
-        found = skauc.auc_estimate(labels_first(score))
+        found = skauc.auc_estimate(score)
     else:
         found = skauc.auc_estimate(y, score, sample_weight=weight)
     return [found.auc, *found.confidence_interval(), found.standard_error("delong")]
 
 
-def labels_first(blocks):
-    """Tuples in the order of a function's arguments; named columns as they are."""
-    if isinstance(blocks._blocks, list):
-        return RowBlocks([(y, X, *w) for X, y, *w in blocks._blocks])
-    return blocks
-
-
 def comparison(scores, y=None, weight=None):
     if isinstance(scores, RowBlocks):
-        found = skauc.compare_auc(labels_first(scores))
+        found = skauc.compare_auc(scores)
     else:
         is_frame = hasattr(scores, "columns")
         two = (scores[k] if is_frame else scores[:, k] for k in scores_of(scores))

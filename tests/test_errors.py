@@ -8,10 +8,12 @@ import re
 from functools import cache, partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import LeaveOneOut
 from sklearn.tree import DecisionTreeClassifier
 
 import skauc
@@ -33,6 +35,17 @@ def changed(values, value, row=1):
 @cache
 def fitted():
     return LogisticRegression().fit(X, Y)
+
+
+def frame(**changes):
+    """Return X as a frame, with other values in row 1 of some columns."""
+    columns = {"age": X[:, 0], "bmi": X[:, 1], "colour": X[:, 2]}
+    changes = {name: changed(columns[name], v) for name, v in changes.items()}
+    return pd.DataFrame(columns | changes)
+
+
+def firth():
+    return skauc.IRLSLogisticRegression(penalty="firth").fit(X, Y)
 
 
 def refused(call, *words, error=(ValueError, TypeError), where=""):
@@ -305,6 +318,65 @@ TOGETHER = {  # calls that lack or contradict something
     "labels of a fitted model": (
         lambda: skauc.auc_posterior(fitted(), X, Y + 5),
         ["labels", "5|6"],
+    ),
+    "a text in a frame": (
+        lambda: skauc.IRLSLogisticRegression().fit(frame(colour="black"), Y),
+        ["X", "'black'", "'colour'", "OneHotEncoder"],
+    ),
+    "a text in folds": (
+        lambda: skauc.cross_val_auc(LogisticRegression(), frame(colour="black"), Y),
+        ["X", "'black'", "'colour'", "OneHotEncoder"],
+    ),
+    "missing in a frame": (
+        lambda: skauc.GaussianAUCClassifier().fit(frame(bmi=np.nan), Y),
+        ["X", "1 in column 'bmi'", "SimpleImputer"],
+    ),
+    "missing in a report": (
+        lambda: skauc.auc_posterior(
+            LogisticRegression().fit(frame(), Y), frame(bmi=np.nan), Y
+        ),
+        ["X", "1 in column 'bmi'", "SimpleImputer"],
+    ),
+    "rows of a profile": (
+        lambda: firth().summary(method="profile"),
+        ["X", "profile", "pass X= and y="],
+    ),
+    "no reduced model for Firth": (
+        lambda: firth().likelihood_ratio_test(firth()),
+        ["'firth'", "contrast="],
+    ),
+    "probabilities of a forest": (
+        lambda: skauc.calibration_estimate(Y, changed(PROB, 0.0)),
+        ["y_prob", "0.0 in row 1", "clip", "np.clip"],
+    ),
+    "one group a fold": (
+        lambda: skauc.cross_val_auc(LogisticRegression(), X, Y, LeaveOneOut()),
+        ["cv", "StratifiedGroupKFold"],
+    ),
+    "a forest in a search": (
+        lambda: skauc.cbauc_scorer(DecisionTreeClassifier().fit(X, Y), X, Y),
+        ["DecisionTreeClassifier", "cv_auc_scorer"],
+    ),
+    "score of any size": (lambda: skauc.cbauc_score(Y, 1e-80 * SCORE), ["y_score"]),
+    "label of an interval": (
+        lambda: skauc.auc_estimate(pd.cut(SCORE, 2), SCORE),
+        ["y_true", "Interval.*"],
+    ),
+    "missing label": (
+        lambda: skauc.auc_estimate(changed(Y, np.nan), SCORE),
+        ["y_true", "missing value in row 1"],
+    ),
+    "share as a label": (
+        lambda: skauc.auc_estimate(changed(Y, 0.3), SCORE),
+        ["y_true", "0.3 in row 1"],
+    ),
+    "labels of two kinds": (
+        lambda: skauc.auc_estimate(["a", 1] * 10, SCORE),
+        ["y_true", "'a', 1"],
+    ),
+    "columns of other classes": (
+        lambda: skauc.hand_till_auc(Y, pd.DataFrame({"yes": PROB, "no": 1 - PROB})),
+        ["y_score", "'yes'", "labels="],
     ),
     "other number of features": (
         lambda: skauc.auc_posterior(fitted(), X[:, :2], Y),

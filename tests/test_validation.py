@@ -62,8 +62,8 @@ def test_features_must_match_rows():
         GaussianAUCClassifier().fit(SCORE, [0, 0, 1, 1])
 
 
-def test_larger_category_of_an_ordered_categorical_is_positive():
+def test_an_order_of_categories_does_not_choose_the_positive_class():
     codes = [0, 0, 1, 1]
     y = pd.Series(pd.Categorical.from_codes(codes, ["well", "ill"], ordered=True))
-    assert auc_estimate(y, SCORE).auc == 1.0
-    assert auc_estimate(y.astype(str), SCORE).auc == 0.0
+    assert auc_estimate(y, SCORE).auc == auc_estimate(y.astype(str), SCORE).auc == 0.0
+    assert auc_estimate(y, SCORE, pos_label="ill").auc == 1.0

@@ -155,7 +155,7 @@ def _coordinates(scatter, rows):
     X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
     means, _ = _class_means(X, rows)
     return (
-        (X - means[rows.positive.astype(int)]) * scatter.inverse_scale
+        (X - means[rows.positive.astype(np.int64)]) * scatter.inverse_scale
     ) @ scatter.basis
 
 
@@ -168,7 +168,7 @@ def _folds(scatter, rows, R):
     """
     sign = np.where(rows.positive, 1.0, -1.0)
     key = np.einsum("ij,ij->i", R, R) + sign * (R @ scatter.b)
-    fold = np.empty(len(key), dtype=int)
+    fold = np.empty(len(key), dtype=np.int64)
     ranks = []
     for mask in (~rows.positive, rows.positive):
         order = np.flatnonzero(mask)[np.argsort(key[mask])]
@@ -191,11 +191,11 @@ def _one_fold(R, rows, out, n_features, shares):
     weight, positive = rows.weight[out], rows.positive[out]
     # A holds √w (x − x̄_c) of the training rows, so that AᵀA is their scatter
     means, sizes = _class_means(R[~out], training)
-    A = R[~out] - means[training.positive.astype(int)]
+    A = R[~out] - means[training.positive.astype(np.int64)]
     A *= np.sqrt(training.weight)[:, None]
-    left = R[out] - means[positive.astype(int)]
+    left = R[out] - means[positive.astype(np.int64)]
     # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
-    weight = weight / (1 + 1 / sizes[positive.astype(int)])
+    weight = weight / (1 + 1 / sizes[positive.astype(np.int64)])
     squares = _squares_along(A, left)
     rest = np.maximum(np.einsum("ij,ij->i", left, left) - squares.sum(axis=1), 0.0)
     # mean square per dimension of the null space
@@ -223,7 +223,7 @@ def _squares_along(A, left):
 
 def _class_means(R, rows):
     """Weighted means of both classes, and the sums of their weights."""
-    code = rows.positive.astype(int)
+    code = rows.positive.astype(np.int64)
     sizes = np.array([rows.n_neg, rows.n_pos])
     means = np.array([(rows.weight * (code == c)) @ R / sizes[c] for c in (0, 1)])
     return means, sizes

@@ -66,7 +66,7 @@ def _even_sample(positive, count):
     for mask in (~positive, positive):
         index = np.flatnonzero(mask)
         size = max(2, int(share * len(index)))
-        picked.append(index[np.linspace(0, len(index) - 1, size).astype(int)])
+        picked.append(index[np.linspace(0, len(index) - 1, size).astype(np.int64)])
     return np.unique(np.concatenate(picked))
 
 
@@ -229,7 +229,7 @@ class Projection:
         thresholds = np.unique(thresholds)
         if len(thresholds) > _THRESHOLDS:
             even = np.linspace(0, len(thresholds) - 1, _THRESHOLDS).round()
-            thresholds = thresholds[even.astype(int)]
+            thresholds = thresholds[even.astype(np.int64)]
         return area_under_rates(*self.rates(thresholds[::-1]))
 
     @property

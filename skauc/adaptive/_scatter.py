@@ -189,7 +189,7 @@ class Scatter:
 
 def _gram(rows, classes, inverse_scale):
     """``R Rᵀ``, R the standardised deviations of the rows times roots of weights."""
-    code, root = rows.positive.astype(int), np.sqrt(rows.weight)[:, None]
+    code, root = rows.positive.astype(np.int64), np.sqrt(rows.weight)[:, None]
     if sparse.issparse(rows.X):
         return centred_gram(rows, classes, code, inverse_scale) * root * root.T
     means = np.array([part.mean for part in classes])

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._validation import check_level, check_positive, check_score, check_weight
+from .._validation import check_level, check_score, check_weight, positive_and_label
 from ..intervals._methods import reference_posterior
 from ..model_selection._auc_posterior import auc_posterior
 from ..posterior._distribution import AUCDistribution
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
-from ._style import Display, label
+from ._style import Display, label, of_class
 
 _PLOT = ("ax", "confidence_level", "plot_chance_level", "chance_level_kw", "despine")
 
@@ -116,8 +116,8 @@ class AUCPosteriorDisplay(Display):
         ValueError
             If the scores of a class are all equal.
         """
-        positive = check_positive(y_true, pos_label=pos_label)
-        score = check_score(y_score, len(positive))
+        positive, pos_label = positive_and_label(y_true, pos_label=pos_label)
+        score = check_score(y_score, len(positive), largest=1e70)
         weight = check_weight(sample_weight, positive)
         classes = class_moments(score, positive, weight)
         for which, part in zip(("negative", "positive"), classes, strict=True):
@@ -127,7 +127,8 @@ class AUCPosteriorDisplay(Display):
                     f"for a posterior, got {part.n:g} rows with scatter "
                     f"{part.scatter:g}"
                 )
-        return cls(reference_posterior(*classes), name=name).plot(**plot_kwargs)
+        posterior = replace(reference_posterior(*classes), pos_label=pos_label)
+        return cls(posterior, name=name).plot(**plot_kwargs)
 
     def plot(
         self,
@@ -174,7 +175,9 @@ class AUCPosteriorDisplay(Display):
             top = self.ax_.get_ylim()[1]
             self.chance_level_ = self._chance((0.5, 0.5), (0, top), chance_level_kw)
         low, high = self.ax_.get_xlim()
-        self.ax_.set(xlabel="AUC", ylabel="Posterior density")
+        named = {getattr(one, "pos_label", None) for one in posteriors.values()}
+        xlabel = of_class("AUC", named.pop() if len(named) == 1 else None)
+        self.ax_.set(xlabel=xlabel, ylabel="Posterior density")
         self.ax_.set(ylim=(0, None), xlim=(max(low, 0.0), min(high, 1.0)))
         self._close(despine, title=f"mean [{confidence_level:.0%} interval]")
         return self

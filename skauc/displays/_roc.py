@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from sklearn.metrics import auc, roc_curve
 
-from .._validation import check_level, check_positive, check_score, check_weight
+from .._validation import check_level, check_score, check_weight, positive_and_label
 from ..intervals._auc_estimate import AUCEstimate
 from ..intervals._band import ROCBand
 from ..intervals._empirical_roc import EmpiricalROC
@@ -16,7 +16,7 @@ from ..roc._quadratic import QuadraticROC
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
 from ._roc_curves import GRID, credible_band, fold_curves, responses
-from ._style import Display, label
+from ._style import Display, label, of_class
 
 _LIMITS = -0.01, 1.01  # of both axes
 
@@ -171,7 +171,8 @@ class BinormalROCDisplay(Display):
         """
         rows = X, y, sample_weight
         curves = fold_curves(cv_results, *rows, response_method, pos_label)
-        return cls(curves, name=name, pos_label=pos_label).plot(**plot_kwargs)
+        label = curves[0].pos_label
+        return cls(curves, name=name, pos_label=label).plot(**plot_kwargs)
 
     @classmethod
     def from_predictions(
@@ -213,8 +214,8 @@ class BinormalROCDisplay(Display):
             If the input is invalid or a class has only one row.
         """
         check_level("confidence_level", confidence_level)
-        positive = check_positive(y_true, pos_label=pos_label)
-        score = check_score(y_score, len(positive))
+        positive, pos_label = positive_and_label(y_true, pos_label=pos_label)
+        score = check_score(y_score, len(positive), largest=1e70)
         weight = check_weight(sample_weight, positive)
         classes = class_moments(score, positive, weight)
         roc = BinormalROC.from_moments(*classes, equal_variance=equal_variance)
@@ -278,11 +279,16 @@ class BinormalROCDisplay(Display):
         if plot_chance_level:
             text = "chance level (AUC = 0.5)"
             self.chance_level_ = self._chance((0, 1), (0, 1), chance_level_kw, text)
-        extra = "" if self.pos_label is None else f" (positive label: {self.pos_label})"
-        self.ax_.set(xlabel=f"False positive rate{extra}", xlim=_LIMITS)
-        self.ax_.set(ylabel=f"True positive rate{extra}", ylim=_LIMITS, aspect="equal")
+        self._name_axes()
         self._close(despine, loc="lower right")
         return self
+
+    def _name_axes(self):
+        """Write the rates and the positive class at the axes."""
+        xlabel = of_class("False positive rate", self.pos_label)
+        ylabel = of_class("True positive rate", self.pos_label)
+        self.ax_.set(xlabel=xlabel, xlim=_LIMITS)
+        self.ax_.set(ylabel=ylabel, ylim=_LIMITS, aspect="equal")
 
     def _draw_curve(self, name, curve_kwargs, plot_band):
         """Draw one curve with its bands."""
@@ -357,7 +363,10 @@ def _(value: AUCEstimate, ax=None, **options) -> BinormalROCDisplay:
         options["sample_weight"] = np.concatenate(sample.weights)
     if sample.clusters is not None:  # the band assumes independent rows
         options = {"plot_band": False} | options
-    return BinormalROCDisplay.from_predictions(positive, score, ax=ax, **options)
+    display = BinormalROCDisplay.from_predictions(positive, score, ax=ax, **options)
+    display.pos_label = value.pos_label
+    display._name_axes()
+    return display
 
 
 @picture.register
@@ -367,4 +376,5 @@ def _(
     methods = band if isinstance(band, list | tuple) else [band]
     bands = [value.band(confidence_level, how) for how in methods if how is not None]
     named = {"name": options.pop("name", None), "confidence_level": confidence_level}
+    named["pos_label"] = value.pos_label
     return BinormalROCDisplay(value, band=bands or None, **named).plot(ax, **options)

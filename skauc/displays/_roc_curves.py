@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import check_column, check_option, check_score
 from ..intervals._empirical_roc import EmpiricalROC, empirical_roc
 from ..model_selection.reading._estimators import n_rows, take_rows
+from ..statistics._collections import refuse_collection
 
 _INNER = ndtr(np.linspace(-4, 4, 201))  # false positive rates, dense near 0 and 1
 GRID = np.concatenate([[0.0], _INNER, [1.0]])
@@ -67,6 +68,7 @@ def responses(estimator, X, method, pos_label):
     """Scores in favour of the positive label, and that label."""
     check_option("response_method", method, _METHODS)
     check_is_fitted(estimator)
+    refuse_collection("X", X)
     classes = list(getattr(estimator, "classes_", []))
     if len(classes) != 2:
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 from .._validation import check_level
 from ..model_selection._search import SearchPosterior, search_posterior
 from ..statistics._result import picture, shown
-from ._style import Display, label
+from ._style import Display, label, of_class
 
 _CONTOURS = (0.5, 0.8, 0.95)  # probability that the best candidate lies inside
 
@@ -67,7 +67,7 @@ class SearchDisplay(Display):
     >>> X, y = X[:80, :4] / X[:80, :4].std(axis=0), y[:80]
     >>> models = [LogisticRegression(C=C).fit(X, y) for C in (1e-3, 1.0)]
     >>> SearchDisplay(search_posterior(models, X, y)).plot().ax_.get_xlabel()
-    'AUC'
+    'AUC (positive label: 1)'
     """
 
     posterior: SearchPosterior
@@ -152,6 +152,11 @@ class SearchDisplay(Display):
         self._close(despine)
         return self
 
+    @property
+    def _auc(self):
+        """Title of the axis of the AUC."""
+        return of_class("AUC", self.posterior.selected.pos_label)
+
     def _drawn(self):
         """Parameters to draw against."""
         params = self.posterior.params
@@ -186,13 +191,13 @@ class SearchDisplay(Display):
         self.band_ = self._band(x[best], low, high, color=colour, label=text)
         style = {"color": colour, "marker": ".", "gid": "skauc"}
         self.line_ = self._curve(x[best], mean[best], **style)
-        self.ax_.set(xlabel=parameter, ylabel="AUC", xscale=scale_of(x))
+        self.ax_.set(xlabel=parameter, ylabel=self._auc, xscale=scale_of(x))
 
     def _draw_map(self, column, row, x, y):
         """Draw two parameters; contours if every pair of values is a candidate."""
         style = {"c": self.posterior.auc.mean(), "cmap": "cividis"}
         self.map_ = self.ax_.scatter(x, y, marker="s", s=80, **style)
-        self.figure_.colorbar(self.map_, ax=self.ax_, label="AUC")
+        self.figure_.colorbar(self.map_, ax=self.ax_, label=self._auc)
         self.ax_.set(xlabel=column, xscale=scale_of(x))
         self.ax_.set(ylabel=row, yscale=scale_of(y))
         columns, i = np.unique(x, return_inverse=True)
@@ -222,7 +227,7 @@ class SearchDisplay(Display):
         reach = np.maximum([mean - low, high - mean], 0)
         self.intervals_ = self.ax_.errorbar(mean, place, xerr=reach, **style)
         params = [{n: p[n] for n in names if n in p} for p in self.posterior.params]
-        self.ax_.set(xlabel="AUC", yticks=place)
+        self.ax_.set(xlabel=self._auc, yticks=place)
         self.ax_.set_yticklabels([_text(p, k) for k, p in enumerate(params)])
         self.ax_.invert_yaxis()
 

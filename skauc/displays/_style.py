@@ -14,6 +14,11 @@ def label(name, text, form="{0} ({1})"):
     return text if name is None else form.format(name, text)
 
 
+def of_class(title, pos_label) -> str:
+    """Title of an axis, with the positive class if it is known."""
+    return title if pos_label is None else f"{title} (positive label: {pos_label})"
+
+
 class Display:
     """Parent of the displays: axes, colours, curves and bands."""
 

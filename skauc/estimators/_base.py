@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import check_score, short
-from ..statistics._collections import refuse_collection
+from ..statistics._collections import columns_named, refuse_collection
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
@@ -37,9 +37,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "coef_")
         refuse_collection("X", X)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
+        how = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+        with columns_named(X):
+            X = validate_data(self, X, **how, reset=False)
         decision = np.asarray(X @ self.coef_.T) + self.intercept_
         return decision[:, 0] if decision.shape[1] == 1 else decision
 
@@ -59,7 +59,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _label_of(self, decision):
         """Return the label with the largest decision."""
         chosen = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
-        return self.classes_[chosen.astype(int)]
+        return self.classes_[chosen.astype(np.int64)]
 
     def predict_proba(self, X):
         """Class probabilities, in the order of ``classes_``.

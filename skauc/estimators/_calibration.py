@@ -16,11 +16,11 @@ from .._validation import (
     check_integer,
     check_numbers,
     check_option,
-    check_positive,
     check_score,
     check_weight,
+    positive_and_label,
 )
-from ..statistics._result import Result, table_text
+from ..statistics._result import LabelledResult, table_text
 from ..statistics._wald import WaldTable
 from ._logistic import IRLSLogisticRegression
 from ._maximum import maximise
@@ -31,7 +31,7 @@ _NAMES = ("slope", "intercept", "in_the_large")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationEstimate(Result):
+class CalibrationEstimate(LabelledResult):
     """Calibration slope and intercepts, with their standard errors.
 
     Parameters
@@ -49,6 +49,8 @@ class CalibrationEstimate(Result):
     statistic, pvalue : float
         Likelihood-ratio test of the joint hypothesis a = 0 and b = 1; χ² with 2 degrees
         of freedom.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------
@@ -109,7 +111,8 @@ class CalibrationEstimate(Result):
     def __repr__(self):
         titles = ("", "estimate", "standard error", "p-value", "[0.025", "0.975]")
         table = table_text(self._columns(), titles)
-        return f"{table}\nintercept 0 and slope 1: p = {self.pvalue:.2g}"
+        test = f"intercept 0 and slope 1: p = {self.pvalue:.2g}"
+        return f"{table}\n{test}{_of_class(self.pos_label)}"
 
 
 def calibration_estimate(
@@ -171,13 +174,20 @@ def calibration_estimate(
     slope           0.4897         0.02422  1.408e-98    0.4422  0.5371
     intercept      0.03534         0.05224     0.4988  -0.06705  0.1377
     in_the_large   0.05484         0.06511     0.3996  -0.07277  0.1825
-    intercept 0 and slope 1: p = 1.8e-67
+    intercept 0 and slope 1: p = 1.8e-67, pos_label = True
     """
-    positive, probability, weight = _check(y_true, y_prob, sample_weight, pos_label)
-    # a probability of 0 or 1 has an infinite logit
-    check_numbers("y_prob for a calibration slope", probability, 0, 1, "neither")
+    given = y_true, y_prob, sample_weight, pos_label
+    positive, probability, weight, label = _check(*given)
+    extreme = np.flatnonzero((probability == 0) | (probability == 1))
+    if len(extreme):
+        row = extreme[0]
+        raise ValueError(
+            "y_prob must lie in (0, 1) for a calibration slope, because the logit of 0 "
+            f"or 1 is infinite, got {probability[row]} in row {row}; clip them, for "
+            "example by np.clip(y_prob, 1e-6, 1 - 1e-6)"
+        )
     logits = logit(probability)
-    rows = FitRows(logits[:, None], positive.astype(int), np.arange(2), weight)
+    rows = FitRows(logits[:, None], positive.astype(np.int64), np.arange(2), weight)
     found = maximise(IRLSLogisticRegression(), rows)
     if found.rank < 2:
         raise ValueError(
@@ -201,6 +211,7 @@ def calibration_estimate(
         standard_errors=np.array([errors[1], errors[0], of_level]),
         statistic=statistic,
         pvalue=float(chdtrc(2, statistic)),
+        pos_label=label,
     )
 
 
@@ -227,7 +238,7 @@ def _level(logits, positive, count):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HosmerLemeshow(Result):
+class HosmerLemeshow(LabelledResult):
     """Result of the Hosmer–Lemeshow test, with its table of groups.
 
     Parameters
@@ -249,7 +260,7 @@ class HosmerLemeshow(Result):
     2         1       0.3
     2         1       0.9
     2         1       1.6
-    chi2 = 3.067, df = 1, p = 0.08
+    chi2 = 3.067, df = 1, p = 0.08, pos_label = 1
     """
 
     statistic: float
@@ -264,7 +275,7 @@ class HosmerLemeshow(Result):
 
     def __repr__(self):
         head = f"chi2 = {self.statistic:.4g}, df = {self.df}, p = {self.pvalue:.2g}"
-        return f"{table_text(self._columns())}\n{head}"
+        return f"{table_text(self._columns())}\n{head}{_of_class(self.pos_label)}"
 
 
 def hosmer_lemeshow(
@@ -329,7 +340,8 @@ def hosmer_lemeshow(
     >>> print(f"{test.statistic:.1f} on {test.df} degrees, p = {test.pvalue:.2f}")
     6.1 on 10 degrees, p = 0.81
     """
-    positive, probability, weight = _check(y_true, y_prob, sample_weight, pos_label)
+    given = y_true, y_prob, sample_weight, pos_label
+    positive, probability, weight, label = _check(*given)
     check_option("rows", rows, ("training", "held-out"))
     check_integer("n_groups", n_groups, 2, _MOST_GROUPS)
     weight = np.ones(len(positive)) if weight is None else weight
@@ -353,7 +365,8 @@ def hosmer_lemeshow(
         parts = [gap / mean * gap for mean in (expected, n - expected)]
     statistic = float(np.where(gap == 0, 0.0, parts).sum())
     pvalue = float(chdtrc(df, statistic))
-    return HosmerLemeshow(statistic, df, pvalue, n, observed, expected)
+    table = n, observed, expected
+    return HosmerLemeshow(statistic, df, pvalue, *table, pos_label=label)
 
 
 def _quantiles(values, weight, n_groups):
@@ -368,8 +381,13 @@ def _quantiles(values, weight, n_groups):
 
 
 def _check(y_true, y_prob, sample_weight, pos_label):
-    """Check labels, probabilities in [0, 1] and weights."""
-    positive = check_positive(y_true, pos_label=pos_label)
+    """Check labels, probabilities in [0, 1] and weights; also the positive label."""
+    positive, label = positive_and_label(y_true, pos_label=pos_label)
     probability = check_score(y_prob, len(positive), name="y_prob")
     check_numbers("y_prob", probability, 0, 1)
-    return positive, probability, check_weight(sample_weight, positive)
+    return positive, probability, check_weight(sample_weight, positive), label
+
+
+def _of_class(pos_label):
+    """The positive class, for the last line of a text."""
+    return "" if pos_label is None else f", pos_label = {pos_label!r}"

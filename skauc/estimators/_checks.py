@@ -76,6 +76,11 @@ def discriminant(X, y, given_priors):
     return column
 
 
+def own_dtype(y, labels):
+    """The labels as given, except numbers of dtype object, which the parent refuses."""
+    return y if np.asarray(y).dtype == labels.dtype else labels
+
+
 def priors(given, n_classes):
     """Check the priors of a discriminant: None, or a number >= 0 for each class."""
     if given is None:

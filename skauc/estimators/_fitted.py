@@ -111,7 +111,11 @@ class LogisticFit(OffsetClassifier):
         """The likelihood of the rows of the fit, which the caller passes again."""
         if X is None or (y is None and row_blocks(X) is None):
             name = "X" if X is None else "y"
-            raise ValueError(f"{name} must be that of the fit, got None")
+            raise ValueError(
+                "X and y must be passed again, because a fitted model keeps no rows "
+                "and profile limits, likelihood-ratio tests of a contrast and robust "
+                f"errors need them: pass X= and y= of the fit, got {name}=None"
+            )
         rows = self._rows(X, y, sample_weight, offset, groups, known=self.classes_)
         likelihood = FittedLikelihood(*opened(self, rows, self._coefficient_rows()))
         again, once = likelihood.point.log_likelihood, self.log_likelihood_
@@ -171,6 +175,8 @@ class LogisticFit(OffsetClassifier):
             rule += f"{self.separation_} separation of the classes"
         elif firth_fit and not firth:
             rule = "defined for maximum likelihood, got penalty='firth'"
+            if name == "likelihood_ratio_test":
+                rule += "; pass contrast= in place of a reduced model"
         elif classes is not None and (firth_fit or not weighted):
             rule = "not defined with class_weight, whose weights are no counts of rows,"
             rule += f" got class_weight={short(classes)}"

@@ -183,7 +183,7 @@ class GaussianAUCClassifier(LinearClassifier):
         GaussianAUCClassifier
         """
         self._check_parameters()
-        with unchanged_by_errors(self):
+        with unchanged_by_errors(self, X):
             rows = open_rows(self, X, y, sample_weight, binary=True)
             self.classes_ = rows.classes
             if rows.n_rows < rows.n_features:
@@ -232,7 +232,7 @@ class GaussianAUCClassifier(LinearClassifier):
                 f"classes must be those of the first call, {known.tolist()}, got "
                 f"{given.tolist()}"
             )
-        with unchanged_by_errors(self):
+        with unchanged_by_errors(self, X):
             options = {"known": known, "reset": first, "binary": True}
             rows = open_rows(self, X, y, sample_weight, **options)
             parts = rows.class_moments()

@@ -136,13 +136,13 @@ covariance_estimator
             )
         blocks = row_blocks(X, y)
         if blocks is not None:
-            with unchanged_by_errors(self):
+            with unchanged_by_errors(self, X):
                 return self._fit_blocks(blocks)
         labels = check.discriminant(X, y, self.priors)
         # classes of one mean have explained_variance_ratio_ 0/0 = NaN
         quiet = np.errstate(invalid="ignore")
-        with unchanged_by_errors(self), self._named_errors(), quiet:
-            super().fit(X, y)
+        with unchanged_by_errors(self, X), self._named_errors(), quiet:
+            super().fit(X, check.own_dtype(y, labels))
             check.class_count(self.classes_)
         # the parent also takes numbers that are written as text
         scores = np.asarray(X, dtype=float) @ self.coef_.T.astype(float)

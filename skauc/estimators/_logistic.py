@@ -189,7 +189,7 @@ class IRLSLogisticRegression(LogisticInference):
         self._check_parameters()
         warm = self.warm_start and hasattr(self, "coef_")
         start = self._coefficient_rows() if warm else None
-        with unchanged_by_errors(self):
+        with unchanged_by_errors(self, X):
             rows = self._rows(X, y, sample_weight, offset)
             self.classes_ = rows.classes
             if self.penalty == "firth":

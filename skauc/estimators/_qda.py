@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from ..roc._quadratic import NormalLaw, QuadraticROC, score_law
+from ..statistics._collections import columns_named
 from . import _checks as check
 from ._discriminant_curves import DIVIDES_BY_N, PredictsArrays, publish_curves
 
@@ -96,7 +97,8 @@ class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
         QuadraticDiscriminantROC
         """
         labels = check.discriminant(X, y, self.priors)
-        super().fit(X, y)
+        with columns_named(X):
+            super().fit(X, check.own_dtype(y, labels))
         rules = classes = [self._rule(k) for k in range(len(self.classes_))]
         if self._is_regularised():
             rows = np.asarray(X, dtype=float)

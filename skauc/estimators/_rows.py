@@ -25,7 +25,7 @@ from .._validation import (
     distinct_labels,
 )
 from ..statistics._block_matrix import BlockMatrix
-from ..statistics._collections import refuse_collection
+from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._moments import group_moments
 from ..statistics._numerics import parts_of
 from ..statistics._row_blocks import row_blocks
@@ -187,11 +187,12 @@ def record_features(model, blocks, n_features, *, reset=True):
 
 
 @contextmanager
-def unchanged_by_errors(model):
-    """Restore the state of a model if the body raises."""
+def unchanged_by_errors(model, X):
+    """Restore the state of a model if the body raises; name columns of X in errors."""
     before = dict(vars(model))
     try:
-        yield
+        with columns_named(X):
+            yield
     except BaseException:
         vars(model).clear()
         vars(model).update(before)

@@ -29,11 +29,13 @@ def auc_estimate(
     ----------
     y_true : array-like of shape (n,), or RowBlocks
         Labels of two classes; a Dask array or series if the scores are a Dask
-        collection. A :class:`RowBlocks` of tuples ``(y_true, y_score)`` or
-        ``(y_true, y_score, sample_weight)`` replaces y_true, y_score and sample_weight.
+        collection. A :class:`RowBlocks` of tuples ``(y_score, y_true)`` or
+        ``(y_score, y_true, sample_weight)`` replaces y_true, y_score and sample_weight.
     y_score : array-like of shape (n,), default=None
-        Scores, larger for the positive class; ±inf are allowed, NaN is not. None only
-        if y_true is a RowBlocks, which holds them.
+        Scores, larger for the positive class; ±inf are allowed, NaN is not. Scores that
+        differ by rounding only are ties (:mod:`skauc.statistics._levels`), integers of
+        64 bits are ranked exactly. None only if y_true is a RowBlocks, which holds
+        them.
     sample_weight : array-like of shape (n,), default=None
         Weights of the rows. The AUC depends only on the **ratios** of the weights.
         Intervals and standard errors need **counts** of rows (whole numbers; 2 means
@@ -44,7 +46,8 @@ def auc_estimate(
         Intervals are then Obuchowski's: the clusters must be independent, the rows
         within a cluster need not be. Dask collections and blocks do not support groups.
     pos_label : label, default=None
-        The positive class; None takes the larger label.
+        The positive class; None takes the last sorted label, as ``classes_[1]`` of
+        every classifier of scikit-learn. Ordered categories are sorted, too.
 
     Returns
     -------
@@ -102,6 +105,8 @@ class AUCEstimate(EstimateWithLimits):
         Rows of each class (sum of the weights).
     _sample : Sample
         The scores of both classes.
+    pos_label : label, default=None
+        The positive class.
 
     Notes
     -----
@@ -176,7 +181,7 @@ class AUCEstimate(EstimateWithLimits):
 
     @classmethod
     def _of(cls, sample):
-        return cls(sample.auc, *sample.sizes, sample)
+        return cls(sample.auc, *sample.sizes, sample, pos_label=sample.pos_label)
 
     def _head(self):
         return super()._head() | {"n_neg": self.n_neg, "n_pos": self.n_pos}
@@ -277,8 +282,8 @@ class AUCEstimate(EstimateWithLimits):
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``, ``"less"`` gives ``(0, high)``.
         **options
-            ``threshold`` (scores *above* it are called positive) or ``n_errors``, and
-            ``error_interval``, ``adaptive`` for ``"cortes_mohri"``; ``n_resamples``
+            ``threshold`` (``score >= threshold`` is called positive) or ``n_errors``,
+            and ``error_interval``, ``adaptive`` for ``"cortes_mohri"``; ``n_resamples``
             (9999) and ``random_state`` (0) for ``"bootstrap"``; ``covariance``
             (``"separate"`` or ``"common"``) for ``"bayesian"``.
 

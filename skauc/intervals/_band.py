@@ -23,7 +23,7 @@ from scipy.stats import rankdata
 
 from .._validation import check_numbers, short
 from ..statistics._levels import Levels, height
-from ..statistics._result import Result
+from ..statistics._result import LabelledResult
 from ._resampling import bayesian_weights
 
 # False positive rates, dense in both corners
@@ -33,7 +33,7 @@ _INSIDE = 1e-12  # just inside the vertical pieces at FPR 0 and 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ROCBand(Result):
+class ROCBand(LabelledResult):
     """Confidence band of a ROC curve: limits of the true positive rate.
 
     Made by :meth:`EmpiricalROC.band`.
@@ -46,6 +46,8 @@ class ROCBand(Result):
     simultaneous : bool
         True if the limits hold for the whole curve with the confidence level, False if
         they hold for each point separately.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------

@@ -19,6 +19,7 @@ from .._validation import (
     generator,
     short,
 )
+from ..statistics._levels import without_rounding
 from ..statistics._row_blocks import RowBlocks
 from ..statistics._wald import ALTERNATIVES
 from ._comparison import AUCComparison, AUCComparisons
@@ -74,8 +75,8 @@ def compare_auc(
     ----------
     y_true : array-like of shape (n,), or RowBlocks
         Labels of two classes; a Dask array or series if the scores are Dask
-        collections. A :class:`RowBlocks` of tuples ``(y_true, scores)`` or
-        ``(y_true, scores, sample_weight)``, with the k scores as columns, replaces
+        collections. A :class:`RowBlocks` of tuples ``(scores, y_true)`` or
+        ``(scores, y_true, sample_weight)``, with the k scores as columns, replaces
         y_true, all scores and sample_weight.
     score_a, score_b : array-like of shape (n,), default=None
         Scores, larger for the positive class; ±inf are allowed, NaN is not. score_a is
@@ -228,7 +229,10 @@ def _of_different_rows(sets, constant, null, alternative, method) -> AUCComparis
         n = np.array([sum(one.samples[0].sizes) for one in sets])
         df = float(1 / (shares**2 / (n - 1)).sum())
     auc_a, auc_b = aucs
-    return AUCComparison(auc_a, auc_b, error, null, alternative, df, width=width)
+    label = sets[0].samples[0].pos_label
+    return AUCComparison(
+        auc_a, auc_b, error, null, alternative, df, width=width, pos_label=label
+    )
 
 
 def _check_question(n, y_true_b, constant, margin, alternative, width):
@@ -292,7 +296,8 @@ def error_of(variance, largest, same=False) -> float:
 def same_ranking(a, b) -> bool:
     """Whether two scores order their rows alike, ties included."""
     # dense ranks are equal if order and ties are equal
-    a, b = (np.unique(score, return_inverse=True)[1] for score in (a, b))
+    scores = map(without_rounding, (a, b))
+    a, b = (np.unique(score, return_inverse=True)[1] for score in scores)
     return bool((a == b).all())
 
 
@@ -343,4 +348,5 @@ class ComparedScores:
         # V_a − V_b lies in [−1, 1], so that Var ≤ 1/smaller
         error = error_of(self.covariance(contrast)[0, 0], 1 / self.smaller, same)
         pair = float(self.auc[i]), float(self.auc[j])
-        return AUCComparison(*pair, error, null, alternative, width=self.width)
+        known = {"width": self.width, "pos_label": self.samples[0].pos_label}
+        return AUCComparison(*pair, error, null, alternative, **known)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_interval, check_option
-from ..statistics._result import Result
+from ..statistics._result import LabelledResult, Result
 from ..statistics._wald import ALTERNATIVES, Interval, WaldTable
 from ._contrast import AUCContrast, JointTest, chi_square
 
 
-class TestedDifference(Result):
+class TestedDifference(LabelledResult):
     """Parent of results with ``difference``, ``standard_error`` and ``alternative``.
 
     The statistic is ``(difference − null)/standard_error``, normal or Student's t. A
@@ -105,6 +105,8 @@ class AUCComparison(TestedDifference):
         ``statistic``.
     width : float, default=1
         Largest value of an AUC: less than 1 for partial areas.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------
@@ -159,6 +161,11 @@ class ComparedPairs(Result):
     pairs: tuple
     _rows_in_text = True
 
+    @property
+    def pos_label(self):
+        """The positive class, as in each of the pairs."""
+        return self.pairs[0].pos_label
+
     def _columns(self):
         adjusted = {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
         return stacked(self.pairs) | adjusted
@@ -208,8 +215,8 @@ class AUCComparisons(JointTest, ComparedPairs):
     >>> result = compare_auc(y, a, b, [4, 2, 9, 1, 3, 5, 7, 8, 6, 10])
     >>> result.df, round(result.pvalue, 2), result.adjusted_pvalues.round(2)
     (2, 0.49, array([0.74, 1.  , 1.  ]))
-    >>> result
-    AUCComparisons(auc=[0.96, 0.8, 0.84], statistic=1.407, df=2, pvalue=0.495)
+    >>> print(result)  # doctest: +ELLIPSIS
+    AUCComparisons(auc=[0.96, 0.8, 0.84], statistic=1.407, df=2, ..., pos_label=1)
            difference      low    high  statistic  pvalue  adjusted_pvalue
     0 - 1        0.16  -0.1116  0.4316      1.155  0.2482           0.7446
     0 - 2        0.12   -0.235   0.475     0.6626  0.5076                1

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from .._validation import check_numbers, short
-from ..statistics._result import Result
+from ..statistics._result import LabelledResult, Result
 from ..statistics._wald import Interval, WaldTable
 
 _NO_VARIANCE = 1e-12  # share of the trace below which an axis has no variance
@@ -72,7 +72,7 @@ class JointTest(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AUCContrast(JointTest):
+class AUCContrast(LabelledResult, JointTest):
     """Estimates, standard errors and joint test of linear combinations ``LA`` of AUCs.
 
     Made by :meth:`AUCComparisons.contrast`.
@@ -99,7 +99,7 @@ class AUCContrast(JointTest):
     >>> a, b = [1, 2, 3, 4, 6, 5, 7, 8, 9, 10], [3, 1, 8, 2, 6, 4, 7, 5, 10, 9]
     >>> result = compare_auc(y, a, b, [4, 2, 9, 1, 3, 5, 7, 8, 6, 10])
     >>> result.contrast([[1, -0.5, -0.5]])  # the first against the mean of the others
-    AUCContrast(statistic=0.8829, df=1, pvalue=0.3474)
+    AUCContrast(statistic=0.8829, df=1, pvalue=0.3474, pos_label=1)
                      estimate  standard_error     low   high  statistic  pvalue
     (1, -0.5, -0.5)      0.14           0.149  -0.152  0.432     0.9396  0.3474
     """
@@ -129,7 +129,9 @@ class AUCContrast(JointTest):
         largest = _largest_variance(_merged(L, comparisons.pairs), smaller)
         error = np.sqrt(np.where(none, largest, variance))
         chi2 = chi_square(L, auc, covariance, smaller)
-        return cls(L, L @ auc, spread, error, *chi2, comparisons.pairs[0].width)
+        known = comparisons.pairs[0].width
+        label = comparisons.pos_label
+        return cls(L, L @ auc, spread, error, *chi2, known, pos_label=label)
 
     def _columns(self):
         names = [f"({', '.join(f'{c:g}' for c in row)})" for row in self.L]

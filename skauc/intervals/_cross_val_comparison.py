@@ -61,6 +61,8 @@ class CrossValAUCComparison(TestedDifference):
         Region of practical equivalence: differences of absolute value up to ``rope`` do
         not matter.
     names : tuple of two str, default=("a", "b")
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from .._validation import (
 )
 from ..roc._base import YoudenPoint
 from ..statistics._levels import height
-from ..statistics._result import Result, Value, picture
+from ..statistics._result import LabelledResult, Value, picture
 from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
 from ._sample import Sample, sample_of
@@ -98,11 +98,12 @@ def empirical_roc(
     corners = np.append(True, keep)
     thresholds = np.append(np.inf, points.thresholds[keep])
     rates = points.fpr[corners], points.tpr[corners]
-    return EmpiricalROC(*rates, thresholds, sample.auc, *sample.sizes, sample)
+    sizes, label = sample.sizes, sample.pos_label
+    return EmpiricalROC(*rates, thresholds, sample.auc, *sizes, sample, pos_label=label)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EmpiricalROC(Result):
+class EmpiricalROC(LabelledResult):
     """An empirical ROC curve with its area, confidence bands and partial areas.
 
     Made by :func:`empirical_roc`.
@@ -119,6 +120,8 @@ class EmpiricalROC(Result):
     n_neg, n_pos : float
         Rows of each class (sum of the weights).
     _sample : Sample
+    pos_label : label, default=None
+        The positive class.
 
     Notes
     -----
@@ -272,7 +275,9 @@ class EmpiricalROC(Result):
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
         self._sample.check_variance()
-        return roc_band(self._sample.levels, level, method, fpr, n_draws, random_state)
+        levels = self._sample.levels
+        band = roc_band(levels, level, method, fpr, n_draws, random_state)
+        return replace(band, pos_label=self.pos_label)
 
     def plot(self, ax=None, **options):
         """Draw the curve with its band in a :class:`skauc.BinormalROCDisplay`.

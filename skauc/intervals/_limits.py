@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri
 
-from ..statistics._result import Result
+from ..statistics._result import LabelledResult
 from ..statistics._wald import Interval
 
 TRANSFORMS = ("none", "logit", "probit")
@@ -21,7 +21,7 @@ _TINY = 1e-300  # a parameter of the beta distribution must not be 0
 _NO_ERROR = 1e-14
 
 
-class EstimateWithLimits(Result):
+class EstimateWithLimits(LabelledResult):
     """Parent of results with ``auc`` and methods for its error and interval."""
 
     auc: float

@@ -157,13 +157,13 @@ def _bayesian_limits(sample, tail_low, tail_high, **options):
 
 
 def _count_errors(sample, threshold=None, n_errors=None, **_):
-    """Number of errors if ``score > threshold`` is predicted as positive."""
+    """Number of errors if ``score >= threshold`` is predicted as positive."""
     check_either("method='cortes_mohri'", threshold=threshold, n_errors=n_errors)
     if n_errors is not None:
         return n_errors
     threshold = check_interval("threshold", threshold)
     (neg, pos), (count_neg, count_pos) = sample.scores, sample.counts
-    return int(count_neg[neg > threshold].sum() + count_pos[pos <= threshold].sum())
+    return int(count_neg[neg >= threshold].sum() + count_pos[pos < threshold].sum())
 
 
 def _cortes_mohri(sample, **options):

@@ -13,16 +13,17 @@ from itertools import permutations
 import numpy as np
 
 from .._validation import (
-    check_column,
     check_groups,
     check_interval,
+    check_labels,
     check_non_negative,
     check_numbers,
     check_option,
     distinct_labels,
     short,
 )
-from ..statistics._result import Result
+from ..statistics._collections import refuse_collection
+from ..statistics._result import LabelledResult, Result
 from ..statistics._wald import Interval, interval_tails
 from ._auc_estimate import AUCEstimate
 from ._comparison import stacked
@@ -31,7 +32,7 @@ from ._sample import Sample
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AveragedAUC(Result):
+class AveragedAUC(LabelledResult):
     """An average of several AUCs, with its standard error and confidence interval.
 
     Made by :func:`skauc.hand_till_auc` and :func:`skauc.cross_val_auc`.
@@ -47,6 +48,8 @@ class AveragedAUC(Result):
         of column i for class i against class j (NaN on the diagonal).
     n_smallest : int
         Rows of the smallest class.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------
@@ -123,7 +126,8 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     y_true : array-like of shape (n,)
         Labels of K ≥ 2 classes.
     y_score : array-like of shape (n, K)
-        Column i is larger for class i; ±inf are allowed, NaN is not.
+        Column i is larger for class i; ±inf are allowed, NaN is not. The columns of a
+        frame are found by the names of the classes.
     labels : array-like of shape (K,), default=None
         Class of each column; None takes the sorted labels of y_true.
 
@@ -156,7 +160,7 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     >>> from skauc import hand_till_auc
     >>> X, y = load_iris(return_X_y=True)
     >>> hand_till_auc(y, -abs(X[:, [2]] - [1.5, 4.3, 5.6]))
-    AveragedAUC(auc=0.9804, interval95=(0.9658, 0.9889), parts of shape (3, 3))
+    AveragedAUC(auc=0.9809, interval95=(0.9664, 0.9892), parts of shape (3, 3))
     """
     y, score, classes, _ = check_class_scores(y_true, y_score, labels)
     K = len(classes)
@@ -176,9 +180,9 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
 
 def check_class_scores(y_true, y_score, labels, sample_weight=None):
     """Labels of K classes, a column of scores for each, the classes, and weights."""
-    y = check_column("y_true", y_true)
+    y = check_labels(y_true)
     name, given = ("y_true", y) if labels is None else ("labels", labels)
-    classes = check_column(name, given)
+    classes = check_labels(given, name=name)
     names = distinct_labels(classes, name=name)
     classes = names if labels is None else classes
     K = len(classes)
@@ -187,7 +191,7 @@ def check_class_scores(y_true, y_score, labels, sample_weight=None):
             "labels must name two classes or more and each class of y_true once, got "
             f"{short(classes.tolist())}"
         )
-    score = check_numbers("y_score", y_score)
+    score = check_numbers("y_score", _in_order_of(classes, y_score, labels))
     if score.shape != (len(y), K):
         raise ValueError(
             f"y_score must have one row for each label and one column for each of the "
@@ -206,6 +210,22 @@ def check_class_scores(y_true, y_score, labels, sample_weight=None):
     return y, score, classes, weight
 
 
+def _in_order_of(classes, y_score, labels):
+    """The columns of a frame by the names of the classes; an array as it is."""
+    refuse_collection("y_score", y_score)
+    columns = list(getattr(y_score, "columns", ()))
+    unnamed = list(range(len(columns))), [f"column_{i}" for i in range(len(columns))]
+    names, wanted = list(map(str, columns)), list(map(str, classes.tolist()))
+    if sorted(names) == sorted(wanted):
+        return np.asarray(y_score)[:, [names.index(label) for label in wanted]]
+    if labels is None and columns not in ([], *unnamed):
+        raise ValueError(
+            f"y_score must have the classes {short(wanted)} as its columns, got "
+            f"{short(names)}; rename the columns, or pass labels= for the class of each"
+        )
+    return y_score
+
+
 def one_vs_rest_auc(
     y_true, y_score, *, labels=None, sample_weight=None, groups=None
 ) -> OneVsRestAUC:
@@ -221,7 +241,8 @@ def one_vs_rest_auc(
     y_true : array-like of shape (n,)
         Labels of K ≥ 2 classes.
     y_score : array-like of shape (n, K)
-        Column i is larger for class i; ±inf are allowed, NaN is not.
+        Column i is larger for class i; ±inf are allowed, NaN is not. The columns of a
+        frame are found by the names of the classes.
     labels : array-like of shape (K,), default=None
         Class of each column; None takes the sorted labels of y_true.
     sample_weight, groups : array-like of shape (n,), default=None
@@ -254,11 +275,11 @@ def one_vs_rest_auc(
     >>> from skauc import one_vs_rest_auc
     >>> X, y = load_iris(return_X_y=True)
     >>> one_vs_rest_auc(y, -abs(X[:, [0]] - [5.0, 5.9, 6.6]))
-    OneVsRestAUC(average=0.8335)
+    OneVsRestAUC(average=0.8344)
           auc  standard_error     low    high  n_neg  n_pos
     0  0.9332         0.02271  0.8718  0.9652    100     50
-    1  0.7662         0.04109  0.6754  0.8353    100     50
-    2  0.8012         0.03836  0.7142  0.8643    100     50
+    1  0.7647          0.0412  0.6737   0.834    100     50
+    2  0.8052         0.03802  0.7187  0.8675    100     50
     """
     checked = check_class_scores(y_true, y_score, labels, sample_weight)
     y, score, classes, weight = checked

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from .._validation import check_option
+from .._validation import check_option, short
 from ._band import drawn_heights, quantiles
 from ._comparison import TestedDifference
 from ._empirical_roc import BEST
@@ -218,6 +218,8 @@ class OperatingComparison(TestedDifference):
     rate_a, rate_b : ndarray of shape (k,)
     standard_error : ndarray of shape (k,)
         Standard error of the difference; inf if the rows do not determine it.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------
@@ -253,13 +255,8 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     """Compare a rate of two OperatingPoints; the error by paired Bayesian bootstrap."""
     if type(b) is not type(a):
         raise TypeError(f"other must be an OperatingPoints, got {type(b).__name__}")
-    # two scores share only the drawn weights of the rows of each class
-    pairs = zip(a._sample.counts, b._sample.counts, strict=True)
-    if not all(np.array_equal(*pair) for pair in pairs):
-        raise ValueError(
-            f"other must be points of the same rows, with {a._sample.sizes} negative "
-            f"and positive rows, got {b._sample.sizes}"
-        )
+    _check_same_rows(a._sample, b._sample)
+    _check_same_rule(a, b)
     k = len(a.threshold)
     if len(b.threshold) != k:
         raise ValueError(f"other must have {k} points, got {len(b.threshold)}")
@@ -285,4 +282,32 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
             # n(1 − target) < 1: less than the outermost row lies beyond the target
             beyond = n * (1 - points._rule.targets) < 1 - _NO_GAP * n
             error = np.where(beyond, np.inf, error)
-    return OperatingComparison(name, *rates, error)
+    label = a._sample.pos_label
+    return OperatingComparison(name, *rates, error, pos_label=label)
+
+
+def _check_same_rows(a, b):
+    """Raise unless two samples hold rows of the same classes and weights in order."""
+    same = a.pos_label == b.pos_label and np.array_equal(a.positive, b.positive)
+    weights = zip(a.counts, b.counts, strict=True)
+    if not (same and all(np.array_equal(*pair) for pair in weights)):
+        raise ValueError(
+            f"other must be points of the same rows in the same order, {a.sizes} "
+            f"negatives and positives ({a.pos_label!r}), got {b.sizes} "
+            f"({b.pos_label!r}), with labels or weights that differ in a row"
+        )
+
+
+def _check_same_rule(a, b):
+    """Raise unless one rule chose the thresholds; given thresholds may differ."""
+    given = a.chosen_by == b.chosen_by and a.chosen_by not in (*RATES, *BEST)
+    if not given and a._rule != b._rule:
+        mine, other = (
+            f"{short(one.chosen_by)}, targets {short(one._rule.targets.tolist())} and "
+            f"weight {one._rule.weight:.4g}"
+            for one in (a, b)
+        )
+        raise ValueError(
+            f"other must choose its thresholds by the rule of this one, {mine}, got "
+            f"{other}"
+        )

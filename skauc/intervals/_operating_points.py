@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .._validation import check_interval, check_option
-from ..statistics._result import Result
+from ..statistics._result import LabelledResult
 from ..statistics._wald import Interval, interval_tails
 from ._empirical_roc import ThresholdRule
 from ._operating_intervals import (
@@ -127,11 +127,12 @@ def operating_points(
         prevalence_given=prevalence is not None,
         _rule=rule,
         _sample=sample,
+        pos_label=sample.pos_label,
     )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OperatingPoints(Result):
+class OperatingPoints(LabelledResult):
     """Quality of the decisions at thresholds of a score; arrays have a value per point.
 
     Made by :func:`operating_points`.
@@ -147,6 +148,8 @@ class OperatingPoints(Result):
         True if the user gave the prevalence, False if it is that of the sample.
     _rule : ThresholdRule
     _sample : Sample
+    pos_label : label, default=None
+        The positive class.
 
     Notes
     -----
@@ -359,8 +362,9 @@ class OperatingPoints(Result):
         """Compare a rate with that of another score of the same rows, at each point.
 
         Answers: does this score have a higher sensitivity than the other one at the
-        same specificity? Both scores must choose their thresholds by the same kind of
-        rule. The standard error includes the uncertainty of both thresholds.
+        same specificity? Both scores must choose their thresholds by the same rule (for
+        example the same sensitivities); given thresholds may differ. The standard error
+        includes the uncertainty of both thresholds.
 
         Parameters
         ----------
@@ -381,7 +385,8 @@ class OperatingPoints(Result):
         Raises
         ------
         ValueError
-            If the rows or the number of points differ.
+            If the rows, their order, the kind of rule, its targets or the number of
+            points differ.
 
         Notes
         -----

@@ -155,6 +155,8 @@ class PartialAUC(EstimateWithLimits):
         Whether ``auc`` is McClish's ``½ (1 + (area − chance)/(width − chance))``: ½
         for chance, 1 for a perfect curve, and less than ½ below chance.
     _part : PartOfSample
+    pos_label : label, default=None
+        The positive class.
 
     Notes
     -----
@@ -203,7 +205,8 @@ class PartialAUC(EstimateWithLimits):
         part = PartOfSample(sample, Region.of(fpr, tpr))
         region, scaled = part.region, check_flag("standardize", standardize)
         area = region.standardized(part.area) if scaled else part.area
-        return cls(area, region.axis, region.low, region.high, scaled, part)
+        ends, label = (region.low, region.high), sample.pos_label
+        return cls(area, region.axis, *ends, scaled, part, pos_label=label)
 
     def _head(self):
         head = super()._head() | {self.axis: (self.low, self.high)}

@@ -413,7 +413,7 @@ def auc_sample_size(
     # bisect between 1 and 2⁴⁰ until less than a row is left
     n_pos = bisected(lambda n: enough(np.ceil(n)), _MOST_ROWS, 1.0, halvings=42)
     sizes = np.ceil(n_pos), _negatives(ratio, np.ceil(n_pos))
-    return SampleSize(*(n.astype(int) if n.ndim else int(n) for n in sizes))
+    return SampleSize(*(n.astype(np.int64) if n.ndim else int(n) for n in sizes))
 
 
 def _negatives(ratio, n_pos):

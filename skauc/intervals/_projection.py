@@ -81,13 +81,13 @@ def project(prior, rows: Rows, w, score, covariance):
     return learnt.project(w, score)
 
 
-def ranks_nothing(w, score) -> str | None:
-    """Why a score does not rank rows, as half a sentence; None if it does."""
+def ranks_nothing(w, score, of="") -> str | None:
+    """Why a score ``of`` a model does not rank rows, as half a sentence, or None."""
     if not np.any(w):
-        return "the coefficients are all 0"
+        return f"the coefficients{of} are all 0"
     low, high = score.min(), score.max()
     if high - low <= _SAME * max(-low, high):
-        return "all scores are equal"
+        return f"all scores{of} are equal"
     return None
 
 
@@ -342,6 +342,9 @@ def _one_feature(
     rows = Rows.of(score[:, None], positive, weight)
     score, w = rows.X[:, 0], np.ones(1)
     reason = ranks_nothing(w, score)
+    if isinstance(prior, AdaptivePrior):  # which does not depend on the origin
+        score = score - score.mean()
+        rows = Rows.of(score[:, None], rows.positive, rows.weight)
     if reason is None:
         return project(prior, rows, w, score, covariance), score
     warn_undefined(reason)

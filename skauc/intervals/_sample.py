@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +12,9 @@ from .._validation import (
     check_groups,
     check_labels,
     check_non_negative,
-    check_positive,
     check_score,
     check_weight,
+    positive_and_label,
 )
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
 from ..statistics._result import Value
@@ -32,14 +33,21 @@ class Sample(Value):
         Sorted if no weight or cluster depends on their order.
     weights : (ndarray, ndarray), default=None
     clusters : (ndarray of int, ndarray of int), default=None
+    pos_label : label, default=None
+    positive : ndarray of bool of shape (n,), default=None
+        The rows of positive weight in their order, if the scores keep it.
     """
 
     scores: tuple
     weights: tuple | None = None
     clusters: tuple | None = None
+    pos_label: Any = None
+    positive: np.ndarray | None = None
 
     @classmethod
-    def split(cls, scores, positive, weight, cluster, *, keep_order=True):
+    def split(
+        cls, scores, positive, weight, cluster, *, keep_order=True, pos_label=None
+    ):
         """Split the rows of several scores by class; rows of weight 0 are left out."""
         counted = True if weight is None else weight > 0
         # the numbers of the rows are gathered ten times faster than a mask is
@@ -50,8 +58,11 @@ class Sample(Value):
 
         beside = [v if v is None else by_class(v) for v in (weight, cluster)]
         fixed = keep_order or any(beside)
+        rows = pos_label, (positive if weight is None else positive[counted])
         pairs = map(by_class, scores)
-        return [cls(p if fixed else tuple(map(np.sort, p)), *beside) for p in pairs]
+        if not fixed:
+            pairs, rows = (tuple(map(np.sort, p)) for p in pairs), (pos_label,)
+        return [cls(pair, *beside, *rows) for pair in pairs]
 
     @cached_property
     def levels(self) -> Levels:
@@ -197,14 +208,15 @@ def samples_of(
     if blocks is not None:
         y_true, scores, sample_weight = _gathered(blocks, names[0], label_name)
         names = [names[0]] * len(scores)
-    positive = check_positive(y_true, pos_label=pos_label, name=label_name)
+    positive, label = positive_and_label(y_true, pos_label=pos_label, name=label_name)
     weight = check_weight(sample_weight, positive)
     cluster = check_groups(groups, len(positive))
     checked = [
         check_score(score, len(positive), name=name, allow_infinite=True)
         for score, name in zip(scores, names, strict=True)
     ]
-    return Sample.split(checked, positive, weight, cluster, keep_order=keep_order)
+    how = {"keep_order": keep_order, "pos_label": label}
+    return Sample.split(checked, positive, weight, cluster, **how)
 
 
 def _blocks_of(y_true, scores, sample_weight, groups, names, label_name):
@@ -213,7 +225,7 @@ def _blocks_of(y_true, scores, sample_weight, groups, names, label_name):
     if isinstance(y_true, RowBlocks):
         given = dict(zip(names, scores, strict=True))
         y_true.nothing_beside(**given, sample_weight=sample_weight)
-        blocks = y_true.labels_first(called)
+        blocks = y_true.with_names(called)
     else:
         columns = scores[0] if len(scores) == 1 else tuple(scores)
         blocks = row_blocks(columns, y_true, sample_weight, called)

@@ -13,7 +13,6 @@ from ._coordinates import class_contrast, dense, spread, standard_unit
 
 SEED = 632  # one seed, so that all candidates of a search share their samples
 INSIDE = 0.632  # 1 − 1/e: share of distinct rows in a bootstrap sample
-_TIE = 1e-9  # scores that differ by less, relative to the largest one, are tied
 _DIGITS = 1e-9  # relative precision of the keys that order rows
 
 
@@ -26,7 +25,7 @@ def balanced_samples(rows, K, seed=SEED):
 
     def compute():
         order, swap = canonical_order(rows)
-        counts = np.zeros((K, len(order)), dtype=int)
+        counts = np.zeros((K, len(order)), dtype=np.int64)
         counts[:, order] = balanced_counts(rows.positive[order] ^ swap, K, seed)
         return counts
 
@@ -75,7 +74,7 @@ def balanced_counts(positive, K, seed=SEED):
     """
     # place i K/n on a circle of K samples, in random order
     rng = np.random.default_rng(seed)
-    counts = np.zeros((K, len(positive)), dtype=int)
+    counts = np.zeros((K, len(positive)), dtype=np.int64)
     circle = np.arange(K)
     every_second = np.r_[circle[::2], circle[1::2]]
     for mask, samples in ((~positive, circle), (positive, every_second)):
@@ -92,7 +91,7 @@ def _copies(since, K):
     n = len(since)
     kept = np.flatnonzero((since >= max(round(K / np.e), 1)) | (n == 1))
     kept = kept[np.argsort(since[kept], kind="stable")]
-    counts = np.zeros(n, dtype=int)
+    counts = np.zeros(n, dtype=np.int64)
     if n:
         counts[kept] = n // len(kept)
         counts[kept[: n % len(kept)]] += 1
@@ -105,7 +104,7 @@ def bootstrap_counts(stratum, K, rng):
     The counts of a stratum sum to its size. Every sample leaves out at least one row of
     each stratum of two rows or more.
     """
-    counts = np.zeros((K, len(stratum)), dtype=int)
+    counts = np.zeros((K, len(stratum)), dtype=np.int64)
     for kind in np.unique(stratum):
         rows = np.flatnonzero(stratum == kind)
         n = len(rows)
@@ -135,9 +134,7 @@ def aucs(scores, positive, weight):
     pairs = (weight @ ~positive) * (weight @ positive)
     auc = np.full(len(scores), np.nan)
     for k in np.flatnonzero(pairs):
-        centred = scores[k] - scores[k].mean()
-        level = np.rint(centred / (_TIE * np.abs(centred).max() or 1.0))
-        auc[k] = empirical_auc(level, positive, weight[k])
+        auc[k] = empirical_auc(scores[k], positive, weight[k])
     return auc, pairs
 
 

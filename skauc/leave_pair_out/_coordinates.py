@@ -70,7 +70,8 @@ def _gram(rows, centred, unit):
         return Z @ Z.T
     if centred:
         everyone = Moments(rows.n, *spread(rows))
-        return centred_gram(rows, [everyone], np.zeros(len(rows.weight), int), unit)
+        one_group = np.zeros(len(rows.weight), np.int64)
+        return centred_gram(rows, [everyone], one_group, unit)
     Z = rows.X if unit is None else rows.X @ sparse.diags(unit)
     return (Z @ Z.T).toarray()
 

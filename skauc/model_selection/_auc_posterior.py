@@ -352,7 +352,8 @@ def auc_difference_posterior(
     else:
         model, *rest = (one.model for one in evaluated)
         joint = (_conjugate(model, other, question) for other in rest)
-        out = [one.draw(n_draws, random_state) for one in joint]
+        drawn = (one.draw(n_draws, random_state) for one in joint)
+        out = [replace(one, pos_label=model.pos_label) for one in drawn]
     return tuple(out) if listed else out[0]
 
 
@@ -362,7 +363,7 @@ def _compared(a, b, n_draws, random_state):
     reasons = warnings_of(a.posterior, b.posterior)
     if trained_a_subset([a, b]):
         reasons += (doubts.TRAINED_A_SUBSET,)
-    return replace(difference, warnings=reasons)
+    return replace(difference, warnings=reasons, pos_label=a.posterior.pos_label)
 
 
 def _conjugate(a, b, question):

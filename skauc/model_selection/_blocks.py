@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from .._validation import check_column, check_positive, distinct_labels
+from .._validation import check_labels, check_positive, distinct_labels
 from ..leave_pair_out._objective import stationarity
 from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
 from ..statistics._moments import class_moments
@@ -49,7 +49,7 @@ def rows_in_memory(X, y, sample_weight=None):
     if blocks is None:
         return X, y, sample_weight
     X, labels, weight = blocks.gather()
-    return X, check_column("y", labels), weight
+    return X, check_labels(labels, name="y"), weight
 
 
 def evaluations_of(estimator, X, y, sample_weight, question) -> list[Evaluation]:
@@ -58,7 +58,7 @@ def evaluations_of(estimator, X, y, sample_weight, question) -> list[Evaluation]
     if blocks is None:
         return evaluations(estimator, X, y, sample_weight, question)
     matrix, labels, weight = BlockMatrix.of(blocks)
-    labels = check_column("y", labels)
+    labels = check_labels(labels, name="y")
     n, P = matrix.shape
     if n * P <= _GATHERED or n < _ROWS_A_FEATURE * P:
         # dense rows of more than 1 GiB are refused, sparse ones are gathered

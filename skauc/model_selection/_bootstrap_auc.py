@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -56,6 +57,8 @@ class BootstrapAUC:
     replicates : ndarray of shape (n_boot,)
         AUC of the rows that each refit left out; NaN if these rows are of one class
         only.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------
@@ -69,13 +72,15 @@ class BootstrapAUC:
     method: str
     apparent: float
     replicates: np.ndarray
+    pos_label: Any = None
 
     def __repr__(self):
         low, high = self.interval()
+        label = "" if self.pos_label is None else f", pos_label={self.pos_label!r}"
         return (
             f"BootstrapAUC(auc={self.auc:.4g}, interval95=({low:.4g}, {high:.4g}), "
             f"method={self.method!r}, apparent={self.apparent:.4g}, "
-            f"n_boot={len(self.replicates)})"
+            f"n_boot={len(self.replicates)}{label})"
         )
 
     def interval(self, confidence_level=0.95) -> tuple[float, float]:
@@ -220,11 +225,13 @@ def bootstrap_auc(
     else:
         counts = _group_counts(groups, positive, n_boot, rng)
     # the first sample holds each row once: the fit to all rows
-    samples = np.vstack([np.ones((1, len(labels)), dtype=int), counts])
+    samples = np.vstack([np.ones((1, len(labels)), dtype=np.int64), counts])
     rows = X, labels, positive, weight
     scores = _refitted(estimator, rows, samples, n_jobs, verbose)
     weight = np.ones(len(labels)) if weight is None else weight
-    return _estimate(method, scores[0], scores[1:], counts, positive, weight)
+    found = _estimate(method, scores[0], scores[1:], counts, positive, weight)
+    (label,) = labels[[np.argmax(positive)]].tolist()
+    return replace(found, pos_label=label)
 
 
 def _check_sizes(positive, groups):

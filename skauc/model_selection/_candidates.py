@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import column_or_1d, indexable
+from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_positive, check_weight, short
+from .._validation import check_labels, check_positive, check_weight, short
 from ..adaptive._join import CONTRAST
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._joint import JointAUCs, maximum_bias
@@ -281,7 +281,7 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
         ``params``, ``row`` and ``score`` of :class:`SearchPosterior`.
     """
     indexable(X, y)
-    positive = check_positive(column_or_1d(y))
+    positive, y = check_positive(y), check_labels(y)
     fit_params = _checked(fit_params)
     weight = check_weight(_weight_of(fit_params), positive)
     question = Question(prior, rows="training", left_out="closed form")

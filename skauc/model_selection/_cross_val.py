@@ -9,7 +9,13 @@ import numpy as np
 from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import column_or_1d, indexable
 
-from .._validation import check_interval, check_option, check_positive, short
+from .._validation import (
+    check_interval,
+    check_labels,
+    check_option,
+    positive_and_label,
+    short,
+)
 from ..intervals._compare import error_of, same_ranking
 from ..intervals._comparison import AUCComparison, AUCComparisons
 from ..intervals._cross_val_comparison import (
@@ -18,7 +24,7 @@ from ..intervals._cross_val_comparison import (
 )
 from ..intervals._multiclass import AveragedAUC
 from ..statistics._checks import as_verbosity
-from ..statistics._collections import refuse_collection
+from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._levels import placements
 from ..statistics._wald import ALTERNATIVES
 from .reading._estimators import scores_towards, take_rows
@@ -98,11 +104,12 @@ def cross_val_auc(
     >>> from sklearn.linear_model import RidgeClassifier
     >>> from skauc import cross_val_auc
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> cross_val_auc(RidgeClassifier(), X, y)
-    AveragedAUC(auc=0.9913, interval95=(0.9807, 0.9961), parts of shape (5,))
+    >>> print(cross_val_auc(RidgeClassifier(), X, y))  # doctest: +ELLIPSIS
+    AveragedAUC(auc=0.9913, interval95=(0.9807, 0.9961), pos_label=1, parts of ...
     """
-    positive = check_positive(y, pos_label=pos_label)
+    positive, label = positive_and_label(y, pos_label=pos_label)
     refuse_collection("X", X)
+    y = check_labels(y)
     folds = check_cv(cv, positive, classifier=True)
     how = {"groups": groups, "params": params, "verbose": as_verbosity(verbose)}
     how["n_jobs"] = n_jobs
@@ -111,7 +118,7 @@ def cross_val_auc(
     smallest = int(min(positive.sum(), (~positive).sum()))
     # Rows are independent: Var A = Σ_i (Σ_v parts of row i)²
     error = float(np.sqrt((influence**2).sum()))
-    return AveragedAUC(float(auc.mean()), error, auc, smallest)
+    return AveragedAUC(float(auc.mean()), error, auc, smallest, pos_label=label)
 
 
 def _held_out_scores(estimator, X, y, positive, cv, **how):
@@ -120,17 +127,9 @@ def _held_out_scores(estimator, X, y, positive, cv, **how):
     ``how`` holds keywords of ``cross_validate``: ``groups``, ``params``, ``n_jobs``,
     ``verbose``.
     """
-    folds = cross_validate(
-        estimator,
-        X,
-        y,
-        cv=cv,
-        scoring=_no_score,
-        return_estimator=True,
-        return_indices=True,
-        error_score="raise",
-        **how,
-    )
+    how |= {"return_estimator": True, "return_indices": True, "error_score": "raise"}
+    with columns_named(X):
+        folds = cross_validate(estimator, X, y, cv=cv, scoring=_no_score, **how)
     trains, tests = (list(folds["indices"][part]) for part in ("train", "test"))
     scores, labels = [], column_or_1d(y)
     for model, train, test in zip(folds["estimator"], trains, tests, strict=True):
@@ -168,7 +167,7 @@ def _one_fold(score, positive):
     if min(counts) < 2:
         raise ValueError(
             "cv must put at least two rows of each class into every test fold, got "
-            f"{min(counts)}"
+            f"{min(counts)}; use StratifiedKFold, or StratifiedGroupKFold for groups"
         )
     v01, v10 = placements(score[~positive], score[positive])
     auc, influence = v10.mean(), np.empty(len(score))
@@ -302,9 +301,9 @@ def compare_cross_val_auc(
             "alternative must be 'two-sided' for more than two estimators, got "
             f"{alternative!r}"
         )
-    positive = check_positive(y, pos_label=pos_label)
+    positive, label = positive_and_label(y, pos_label=pos_label)
     refuse_collection("X", X)
-    X, y, groups = indexable(X, y, groups)
+    X, y, groups = indexable(X, check_labels(y), groups)
     if isinstance(cv, bytes):  # bytes have a method ``split``, as splitters have
         raise ValueError(
             f"cv must be a number, a splitter or a list of folds, got {cv!r}"
@@ -316,10 +315,10 @@ def compare_cross_val_auc(
         _held_out_scores(model, X, y, positive, folds, params=params, n_jobs=n_jobs)[0]
         for model in models
     ]
-    return _compare_folds(names, scores, folds, positive, rope, alternative)
+    return _compare_folds(names, scores, folds, positive, rope, alternative, label)
 
 
-def _compare_folds(names, scores, folds, positive, rope, alternative):
+def _compare_folds(names, scores, folds, positive, rope, alternative, label):
     """Compare models by their scores of the test rows of shared folds."""
     trains, tests = zip(*folds, strict=True)
     parts = [_fold_influence(score, tests, positive) for score in scores]
@@ -331,16 +330,14 @@ def _compare_folds(names, scores, folds, positive, rope, alternative):
     def influence(i, j):
         same = all(map(same_ranking, scores[i], scores[j]))
         error = error_of(((U[i] - U[j]) ** 2).sum(), 1 / smaller, same)
-        return AUCComparison(
-            float(means[i]), float(means[j]), error, alternative=alternative
-        )
+        known = {"alternative": alternative, "pos_label": label}
+        return AUCComparison(float(means[i]), float(means[j]), error, **known)
 
     def compare(i, j, of_rows):
         # n_test/n_train of Nadeau and Bengio, over folds of unequal sizes
         ratio = sum(map(len, tests)) / sum(map(len, trains))
-        return CrossValAUCComparison(
-            auc[i], auc[j], ratio, of_rows, float(rope), (names[i], names[j])
-        )
+        pair, known = (names[i], names[j]), (ratio, of_rows, float(rope))
+        return CrossValAUCComparison(auc[i], auc[j], *known, pair, pos_label=label)
 
     if len(names) == 2:
         return compare(0, 1, influence(0, 1))

@@ -136,6 +136,7 @@ class Diagnosis(Result):
         p_neg, p_pos = self.normality
         table = {
             "Bayesian AUC": f"{self.posterior.mean():.3f}  [{low:.3f}, {high:.3f}]",
+            "positive class": repr(self.posterior.pos_label),
             "rows, features": sizes,
             "attainable AUC": f"{mean:.3f}  [{below:.3f}, {above:.3f}]",
             "shrinkage": f"covariance {shrunken:.0%}, mean difference {shorter:.0%}",
@@ -164,6 +165,7 @@ class Diagnosis(Result):
             "effective dimension": self.effective_dimension,
             **self.estimates,
             "warnings": "; ".join(self.warnings),
+            "pos_label": self.posterior.pos_label,
         }
         return {name: [value] for name, value in row.items()}
 

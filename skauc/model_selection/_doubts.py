@@ -156,7 +156,7 @@ def _near_copies(rows):
     if not 2 * _NEIGHBOURS <= n <= _MOST_ROWS:
         return 0.0
     X = centred_rows(rows, slice(None), True, standard_unit(rows))
-    chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED // 4)).astype(int)
+    chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED // 4)).astype(np.int64)
     # the nearest neighbour of a row is the row itself
     search = NearestNeighbors(n_neighbors=_NEIGHBOURS + 1, algorithm="brute").fit(X)
     distance, neighbour = search.kneighbors(X[chosen])

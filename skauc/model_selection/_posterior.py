@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._validation import check_counts
+from .._validation import check_counts, short
 from ..adaptive._join import CONTRAST
 from ..intervals._projection import project, ranks_nothing, warn_undefined
 from ..leave_pair_out._left_out import Source
@@ -56,7 +56,8 @@ class Evaluation:
     @cached_property
     def reason_unranked(self) -> str | None:
         """Why the scores do not rank rows, as half a sentence; None if they do."""
-        return ranks_nothing(self.model.w_front, self.model.score)
+        of = f" of {short(self.model.estimator)}"
+        return ranks_nothing(self.model.w_front, self.model.score, of)
 
     @cached_property
     def projection(self):
@@ -101,8 +102,10 @@ class Evaluation:
         """Posterior of the AUC with all doubts about it."""
         if self.reason_unranked is not None:
             warn_undefined(self.reason_unranked)
-            return replace(AUCPosterior.point_mass_at_half(), rows=str(self.rows))
-        return replace(self._joined(), rows=str(self.rows), warnings=tuple(self.doubts))
+            nothing = AUCPosterior.point_mass_at_half()
+            return replace(nothing, rows=str(self.rows), pos_label=self.model.pos_label)
+        known = {"rows": str(self.rows), "warnings": tuple(self.doubts)}
+        return replace(self._joined(), pos_label=self.model.pos_label, **known)
 
     @property
     def choice(self) -> float:

@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from .._validation import check_option
+from .._validation import check_option, short
 from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
 from ..leave_pair_out._objective import at_optimum
@@ -93,7 +93,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
     if not np.any(model.w_front):
-        warn_undefined("the coefficients are all 0")
+        warn_undefined(f"the coefficients of {short(estimator)} are all 0")
         return 0.5
     if min(model.front.n_neg, model.front.n_pos) < 2:
         warn_caller(

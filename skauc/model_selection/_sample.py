@@ -143,7 +143,7 @@ def even_sample(labels, weight, count):
         in_class = labels == label
         rows = np.flatnonzero(in_class)
         size = min(len(rows), max(count // len(classes), 2))
-        kept = rows[np.linspace(0, len(rows) - 1, size).astype(int)]
+        kept = rows[np.linspace(0, len(rows) - 1, size).astype(np.int64)]
         total = np.sum(weight, where=in_class)
         sample.append(kept)
         mass.append(weight[kept] * (total / weight[kept].sum()))

@@ -85,7 +85,8 @@ class SearchPosterior(Value):
         return (
             f"SearchPosterior({len(self.p_best)} candidates, selected={name}, "
             f"p_best={self.p_best[k]:.2g}, expected_loss={self.expected_loss[k]:.2g}, "
-            f"auc={self.selected.mean():.4g}, interval95=({low:.4g}, {high:.4g}))"
+            f"auc={self.selected.mean():.4g}, interval95=({low:.4g}, {high:.4g}), "
+            f"pos_label={self.selected.pos_label!r})"
         )
 
     def difference(self, i, j) -> AUCDifferencePosterior:
@@ -106,7 +107,9 @@ class SearchPosterior(Value):
             If there is no such candidate.
         """
         difference = self.joint.difference(i, j)
-        return replace(difference, warnings=warnings_of(self.auc[i], self.auc[j]))
+        reasons = warnings_of(self.auc[i], self.auc[j])
+        label = self.selected.pos_label
+        return replace(difference, warnings=reasons, pos_label=label)
 
     def simplest(self, order, within=1.0) -> int:
         """Simplest candidate within some standard deviations of the best.
@@ -160,7 +163,7 @@ class SearchPosterior(Value):
         pandas.DataFrame
             The index holds the rows of ``cv_results_``; the columns are the parameters,
             the score of the search, and
-            ``auc, std, low, high, p_best, expected_loss, selected``.
+            ``auc, std, low, high, p_best, expected_loss, selected, pos_label``.
 
         Raises
         ------
@@ -176,6 +179,7 @@ class SearchPosterior(Value):
         columns |= {"low": low, "high": high, "p_best": self.p_best}
         columns |= {"expected_loss": self.expected_loss}
         columns["selected"] = np.arange(len(self.p_best)) == self.selected_index
+        columns["pos_label"] = [self.selected.pos_label] * len(self.p_best)
         return data_frame(columns, index=self.row)
 
     def plot(self, ax=None, **options):
@@ -347,7 +351,7 @@ def _prior_of_scorer(search):
 
 def _marginal(posterior, mean, variance):
     """Posterior of one candidate of the joint normal Z, with the texts of its own."""
-    kept = ("leave_pair_out", "second_source", "rows", "warnings")
+    kept = ("leave_pair_out", "second_source", "rows", "warnings", "pos_label")
     known = {name: getattr(posterior, name) for name in kept}
     if variance == 0:  # the AUC is certainly ½
         return posterior

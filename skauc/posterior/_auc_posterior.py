@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -51,6 +52,8 @@ class AUCPosterior(AUCDistribution):
     rows : str, default=None
         Whether the rows trained the model and how that is known, for example
         ``"training (detected)"``.
+    pos_label : label, default=None
+        The positive class; None if it is not known.
 
     Notes
     -----
@@ -87,6 +90,7 @@ class AUCPosterior(AUCDistribution):
     second_source: str | None = None
     warnings: tuple[str, ...] = ()
     rows: str | None = None
+    pos_label: Any = None
 
     @classmethod
     def from_components(cls, D, v, q, df, weight=1.0) -> AUCPosterior:
@@ -124,7 +128,7 @@ class AUCPosterior(AUCDistribution):
             s², the variance of Z; > 0.
         **entered
             ``choice_probit``, ``leave_pair_out``, ``second_source``, ``warnings``,
-            ``rows``.
+            ``rows``, ``pos_label``.
 
         Returns
         -------
@@ -195,6 +199,7 @@ class AUCPosterior(AUCDistribution):
             D=-self.D,
             choice_probit=None if choice is None else -choice,
             leave_pair_out=None if left_out is None else 1 - left_out,
+            pos_label=None,
         )
 
     def mean(self) -> float:
@@ -281,7 +286,7 @@ class AUCPosterior(AUCDistribution):
         return self._components.draw(size, generator(random_state))
 
     def _table_rows(self, confidence_level):
-        names = "leave_pair_out", "second_source", "rows", "warnings"
+        names = "leave_pair_out", "second_source", "rows", "warnings", "pos_label"
         entered = {name: getattr(self, name) for name in names}
         return {"AUC": self._summary(confidence_level) | entered}
 

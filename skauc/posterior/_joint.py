@@ -8,6 +8,7 @@ uncorrelated. For two almost equal models the small difference therefore does no
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import chdtri, ndtr, ndtri
@@ -46,6 +47,8 @@ class AUCDifferencePosterior(Distribution):
         ``P(AUC_a > AUC_b | data)``; equal models count ½.
     warnings : tuple of str, default=()
         Reasons why the AUC of either model is doubtful, as in :class:`AUCPosterior`.
+    pos_label : label, default=None
+        The positive class; None if it is not known.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class AUCDifferencePosterior(Distribution):
     draws_b: np.ndarray
     probability: float
     warnings: tuple[str, ...] = ()
+    pos_label: Any = None
 
     @property
     def difference(self) -> np.ndarray:
@@ -94,6 +98,7 @@ class AUCDifferencePosterior(Distribution):
 
     def _table_rows(self, confidence_level):
         row = self._summary(confidence_level) | {"probability": self.probability}
+        row |= {"pos_label": self.pos_label}
         return {"AUC_a - AUC_b": row}
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._checks import refuse_mask
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -110,6 +112,7 @@ def as_rows(name, value):
     """Convert to a container whose slices ``[a:b]`` are cheap."""
     if sparse.issparse(value):
         return value.tocsr()
+    refuse_mask(name, value)
     try:
         array = np.asanyarray(value)
     except ValueError:  # lists of several lengths

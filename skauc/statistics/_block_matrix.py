@@ -171,7 +171,7 @@ class BlockMatrix:
     def _each(self, *columns):
         """Mask of the rows of each block (None: all), and its slices of the columns."""
         ends = np.cumsum([0, *self.lengths.values()])
-        counts = np.add.reduceat(self.kept, ends[:-1], dtype=int)
+        counts = np.add.reduceat(self.kept, ends[:-1], dtype=np.int64)
         starts = np.cumsum([0, *counts])
         each = {}
         for number, block, own in zip(

@@ -126,8 +126,18 @@ def generator(random_state) -> np.random.Generator:
         ) from None
 
 
+def refuse_mask(name: str, value):
+    """Raise for a masked array with masked values, which conversion would unmask."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(
+            f"{name} must hold no masked values, got an array with "
+            f"{np.ma.count_masked(value)} of them; drop their rows or fill them"
+        )
+
+
 def as_numbers(name: str, value) -> np.ndarray:
     """Convert to an array of float64; texts, complex numbers, ragged lists raise."""
+    refuse_mask(name, value)
     try:
         array = np.asarray(value)
         if array.dtype.kind in "biufO":

@@ -1,7 +1,12 @@
-"""Collections of rows in blocks, and the error where all rows are needed at once."""
+"""Collections of rows in blocks and frames: errors that name them and their columns."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
+import numpy as np
+
+from ._checks import refuse_mask
 from ._row_blocks import RowBlocks
 
 _TAKE_BLOCKS = (
@@ -9,6 +14,8 @@ _TAKE_BLOCKS = (
     "scorers of a posterior and the fits of GaussianAUCClassifier, "
     "IRLSLogisticRegression and LinearDiscriminantROC"
 )
+# Parts of errors about values of X, here or of scikit-learn
+_ABOUT_VALUES = "NaN", "in feature", "infinity", "X @ coef_ must be finite"
 
 
 def is_collection(value) -> bool:
@@ -18,7 +25,7 @@ def is_collection(value) -> bool:
 
 
 def refuse_collection(name, value):
-    """Raise where rows in blocks would have to be gathered.
+    """Raise where rows in blocks would have to be gathered, or values are masked.
 
     Parameters
     ----------
@@ -28,8 +35,9 @@ def refuse_collection(name, value):
     Raises
     ------
     ValueError
-        If it is a collection, or :class:`RowBlocks`.
+        If it is a collection, or :class:`RowBlocks`, or an array with masked values.
     """
+    refuse_mask(name, value)
     kind = kind_of_blocks(value)
     if kind is not None:
         remedy = f"{_predicting(value)} predicts on each block, " if name == "X" else ""
@@ -54,3 +62,41 @@ def _predicting(value):
         options = "drop_axis=1, dtype=model.classes_.dtype"
         return f"X.map_blocks(model.predict, {options})"
     return "X.map_partitions(model.predict)"
+
+
+@contextmanager
+def columns_named(X):
+    """Name the columns of a frame in an error about a text or missing values in it."""
+    try:
+        yield
+    except ValueError as error:
+        text = _odd_columns(X, str(error))
+        if text is None:
+            raise
+        raise ValueError(text) from error
+
+
+def _odd_columns(X, error):
+    """Sentence about columns with texts or missing values; None if there are none."""
+    columns, missing = {}, {}
+    if hasattr(X, "columns"):
+        columns = {name: np.asarray(X[name]) for name in X.columns}
+    elif isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
+        columns = dict(enumerate(X.T))
+    for name, values in columns.items():
+        texts = [v for v in np.ravel(values) if isinstance(v, str)]
+        value = next((v for v in texts if repr(v) in error), None)
+        if value is not None and "string to float" in error:
+            return (
+                f"X must hold numbers, got {value!r} in column {name!r}; encode the "
+                "column, for example by OneHotEncoder in a ColumnTransformer"
+            )
+        if values.dtype.kind in "fO" and not texts:
+            missing[name] = np.count_nonzero(~np.isfinite(values.astype(float)))
+    found = [f"{n} in column {name!r}" for name, n in missing.items() if n]
+    if not found or not any(part in error for part in _ABOUT_VALUES):
+        return None
+    return (
+        f"X must be finite, got missing or infinite values: {', '.join(found[:5])}; "
+        "drop these rows or impute the values, for example by SimpleImputer"
+    )

@@ -5,6 +5,15 @@ share of positives above it, ties counted ½; both are functions of the score of
 Their means are the Mann–Whitney estimate A of the AUC. With weights w that count rows
 and sums n_c, DeLong's variance is ``Σ_c Σ w (V − A)²/{n_c(n_c − 1)}``.
 
+Scores of equal rows may differ in the last digits, because a product of matrices adds
+in another order. Neighbours a < b are therefore one level where b − a is at most
+``1e-12 min(range, max(|a|, |b|, m))``, or 4 units in the last place. Here m is the
+median of the absolute scores if they have both signs, because a difference near 0 has
+lost its digits, and 0 otherwise, so that probabilities of 1e-20 and 1e-18 stay apart. A
+run of such neighbours is tied only if the whole run is that narrow and its distance to
+other scores is 1000 times its width: scores that are dense somewhere, such as
+probabilities near 1, keep their order. Integers are exact.
+
 References: DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595;
 Bamber (1975), https://doi.org/10.1016/0022-2496(75)90001-2; Sun & Xu (2014),
 https://doi.org/10.1109/LSP.2014.2337313; Obuchowski (1997),
@@ -26,6 +35,11 @@ from ._numerics import parts_of
 from ._result import Value
 
 _COUNTED = 2**18  # rows whose positives are ranked at once
+# Scores of equal rows differ by rounding, up to 16 units in the last place of a score
+# of 1000 features (3e-15); raw features with large means lose a factor of 100 more
+_ROUNDING = 1e-12
+_LAST_PLACE = 4 * np.finfo(float).eps
+_ALONE = 1000  # distance of such scores to others, in units of their width
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +78,18 @@ class Levels(Value):
         in_order = not (_falls(neg) or _falls(pos))  # a stable sort then merges them
         order = np.argsort(score, kind="stable" if in_order else None)
         score, is_pos = score[order], order >= n_neg
-        starts = np.append(0, np.flatnonzero(score[1:] != score[:-1]) + 1)
+        steps = score[1:] != score[:-1]
+        for first, last in rounded_runs(score):
+            steps[first:last] = False
+        starts = np.append(0, np.flatnonzero(steps) + 1)
         rows = order, starts, n_neg
         pairs = (neg, weight_neg), (pos, weight_pos)
-        counts = [np.ones(len(x), dtype=int) if w is None else w for x, w in pairs]
+        counts = [np.ones(len(x), np.int64) if w is None else w for x, w in pairs]
         weight = np.concatenate(counts)[order]
         at_neg, at_pos = (
             np.add.reduceat(weight * of, starts) for of in (~is_pos, is_pos)
         )
-        return cls(score[starts], at_neg, at_pos, _rows=rows)
+        return cls(score[starts].astype(float), at_neg, at_pos, _rows=rows)
 
     @cached_property
     def row_levels(self) -> tuple[np.ndarray, np.ndarray]:
@@ -172,7 +189,7 @@ class Levels(Value):
         # each class counts for half of a block's size, so that both are resolved alike
         n_neg, n_pos = self.sizes
         share = (self.neg / n_neg + self.pos / n_pos) / 2
-        block = ((np.cumsum(share) - share) * most).astype(int)
+        block = ((np.cumsum(share) - share) * most).astype(np.int64)
         starts = np.flatnonzero(np.diff(block, prepend=-1))
         neg, pos = (np.add.reduceat(w, starts) for w in (self.neg, self.pos))
         # weight of the negatives below each level within its block, ties ½
@@ -199,6 +216,62 @@ class Levels(Value):
             shape = len(at), len(self.value)
             sums.append(weight @ sparse.csr_array(rows, shape))
         return tuple(sums)
+
+
+def rounded_runs(ordered) -> np.ndarray:
+    """Runs of unequal scores that differ by rounding only.
+
+    Parameters
+    ----------
+    ordered : ndarray of shape (n,)
+        Rising; ±inf are allowed.
+
+    Returns
+    -------
+    ndarray of int of shape (number of runs, 2)
+        First and last place of each run.
+    """
+    none = np.empty((0, 2), dtype=np.intp)
+    if ordered.dtype.kind != "f":
+        return none
+    begin = np.searchsorted(ordered, -np.inf, side="right")
+    inner = ordered[begin : np.searchsorted(ordered, np.inf)]
+    if len(inner) < 2:
+        return none
+    low, high = inner[0], inner[-1]
+    gap = np.diff(inner)
+    at = np.flatnonzero(gap <= _widest(low, high))
+    if not gap[at].any():  # equal scores only: the ordinary case
+        return none
+    size = np.maximum(np.abs(inner[at]), np.abs(inner[at + 1]))
+    middle = np.median(np.abs(inner)) if low < 0 < high else 0.0
+    limit = np.zeros(len(inner) + 1)  # limit[i + 1] of the gap between i and i + 1
+    limit[at + 1] = _ROUNDING * np.minimum(np.maximum(size, middle), high - low)
+    limit[at + 1] = np.maximum(limit[at + 1], _LAST_PLACE * size)
+    near = np.zeros(len(limit), dtype=np.int8)
+    near[at + 1] = gap[at] <= limit[at + 1]
+    first, last = (np.flatnonzero(np.diff(near) == turn) for turn in (1, -1))
+    width = inner[last] - inner[first]
+    narrow = (width > 0) & (width <= np.maximum(limit[first + 1], limit[last]))
+    apart = np.concatenate([[np.inf], gap, [np.inf]])  # before the i-th, after i − 1
+    alone = _ALONE * width <= np.minimum(apart[first], apart[last + 1])
+    return begin + np.column_stack([first, last])[narrow & alone]
+
+
+def _widest(low, high):
+    """Largest difference between two scores that may be rounding."""
+    return max(_ROUNDING * (high - low), _LAST_PLACE * max(abs(low), abs(high)))
+
+
+def without_rounding(score) -> np.ndarray:
+    """Scores in which those that differ by rounding only are equal."""
+    ordered = np.sort(score)
+    low, high = ordered[rounded_runs(ordered).T]
+    if len(low) == 0:
+        return score
+    at = np.maximum(np.searchsorted(low, score, side="right") - 1, 0)
+    inside = (low[at] <= score) & (score <= high[at])
+    return np.where(inside, low[at], score)
 
 
 def height(x, y, at, side="right"):
@@ -247,6 +320,14 @@ def empirical_auc(score, positive, weight=None) -> float:
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), default=None
     """
+    auc, is_near = _share_won(score, positive, weight)
+    if is_near:
+        auc, _ = _share_won(without_rounding(score), positive, weight)
+    return auc
+
+
+def _share_won(score, positive, weight):
+    """Share of pairs, and whether a pair differs by no more than rounding might."""
     if weight is None:
         neg = score[~positive]
         neg.sort()
@@ -259,18 +340,28 @@ def empirical_auc(score, positive, weight=None) -> float:
         np.cumsum(below, out=below)
         neg, n_neg = score[rows], below[-1]
     won = n_pos = 0.0
+    is_near, finite = False, score[np.isfinite(score)]
+    widest = 0.0  # integers are exact
+    if score.dtype.kind == "f" and len(finite):
+        widest = _widest(finite.min(), finite.max())
     for part in parts_of(len(score), _COUNTED):
         which = positive[part]
         pos = score[part][which]
         order = np.argsort(pos)  # sorted scores are found in the order of memory
         pos = pos[order]
         ends = [np.searchsorted(neg, pos, side) for side in ("left", "right")]
+        with np.errstate(invalid="ignore"):  # inf − inf
+            gaps = (
+                pos - neg.take(ends[0] - 1, mode="clip"),
+                neg.take(ends[1], mode="clip") - pos,
+            )
+        is_near |= any(((gap > 0) & (gap <= widest)).any() for gap in gaps)
         if weight is None:
             w = np.ones(len(pos))
         else:
             w, ends = weight[part][which][order], [below[k] for k in ends]
         won, n_pos = won + w @ sum(ends), n_pos + w.sum()
-    return min(float(won) / (2 * float(n_neg) * n_pos), 1.0)
+    return min(float(won) / (2 * float(n_neg) * n_pos), 1.0), is_near
 
 
 def delong_covariance(v01, v10, weight_neg=None, weight_pos=None):

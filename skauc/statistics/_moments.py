@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ._block_matrix import BlockMatrix
-from ._checks import as_numbers, check_flag, check_weights
+from ._checks import as_numbers, check_flag, check_weights, refuse_mask
 from ._collections import refuse_collection
 from ._numerics import RANGE, TINY, block_rows, parts_of
 from ._row_blocks import row_blocks
@@ -219,6 +219,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     if blocks is not None:
         return blocks.total(_moments_of_block, featurewise)
     X = _as_samples(X)
+    refuse_mask("positive", positive)
     try:
         positive = np.asarray(positive)
     except ValueError:  # lists of several lengths

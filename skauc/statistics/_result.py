@@ -7,7 +7,7 @@ line (``_head``); text, HTML and data frame are written from these.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from functools import singledispatch
 from html import escape
 from typing import Any
@@ -41,6 +41,7 @@ class Result(Value):
     """
 
     _rows_in_text = False
+    pos_label: Any = None  # the positive class, where the result depends on it
 
     def _columns(self) -> Mapping[str, Sequence]:
         """Columns of the result's table; one named ``""`` holds the rows' names."""
@@ -62,12 +63,22 @@ class Result(Value):
         ImportError
             If pandas is not installed.
         """
-        columns = dict(self._columns())
+        columns = self._labelled_columns()
         names = columns.pop("", None)
         return data_frame(columns, index=None if names is None else list(names))
 
+    def _labelled_columns(self) -> dict[str, Sequence]:
+        """The columns, and the positive class where the result depends on it."""
+        columns = dict(self._columns())
+        if self.pos_label is None:
+            return columns
+        n = len(next(iter(columns.values())))
+        return columns | {"pos_label": [self.pos_label] * n}
+
     def __repr__(self) -> str:
         head = ", ".join(f"{name}={shown(v)}" for name, v in self._head().items())
+        if self.pos_label is not None:
+            head += f"{', ' if head else ''}pos_label={self.pos_label!r}"
         text = f"{type(self).__name__}({head})"
         if not self._rows_in_text:
             return text
@@ -75,13 +86,26 @@ class Result(Value):
         return f"{text}\n{table}" if head else table
 
     def _repr_html_(self) -> str:
-        columns = self._columns()
+        columns = self._labelled_columns()
         head = "".join(f"<th>{escape(name)}</th>" for name in columns)
         body = "".join(
             f"<tr>{''.join(f'<td>{escape(shown(v))}</td>' for v in row)}</tr>"
             for row in zip(*columns.values(), strict=True)
         )
         return f"<table><tr>{head}</tr>{body}</table>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelledResult(Result):
+    """Parent of results that depend on which class is positive, and name it.
+
+    Parameters
+    ----------
+    pos_label : label, default=None
+        The positive class, in every text and table; None if it is not known.
+    """
+
+    pos_label: Any = field(default=None, kw_only=True)
 
 
 def table_text(columns: Mapping[str, Sequence], titles: Sequence | None = None) -> str:

@@ -40,11 +40,11 @@ class RowBlocks:
     Parameters
     ----------
     blocks : iterable of tuples, or callable that returns one
-        Each block is a tuple ``(X, y)`` or ``(X, y, sample_weight)``, in the order of
-        the arguments of the function that it is passed to. Every reading must give the
-        same blocks: pass a list, an object with ``__iter__``, or a function that starts
-        again; not a generator. X is dense, sparse or a frame, with the same columns in
-        all blocks. Blocks may be empty, or hold a single row or class.
+        Each block is a tuple ``(X, y)`` or ``(X, y, sample_weight)``, in this order for
+        every function; where a function takes scores, they are X. Every reading must
+        give the same blocks: pass a list, an object with ``__iter__``, or a function
+        that starts again; not a generator. X is dense, sparse or a frame, with the same
+        columns in all blocks. Blocks may be empty, or hold a single row or class.
 
     Raises
     ------
@@ -89,7 +89,6 @@ class RowBlocks:
                 )
         self._blocks = blocks
         self.feature_names: list | None = None  # of the columns of X
-        self._named = False  # whether (X, y) is the order also for f(y_true, y_score)
         self.called = "X", "y"  # names of X and y in an error
 
     @classmethod
@@ -131,7 +130,7 @@ class RowBlocks:
                 rows = slice(start, start + step)
                 yield tuple(array[rows] for array in arrays.values())
 
-        return cls._named_blocks(blocks)
+        return cls(blocks)
 
     @classmethod
     def from_parquet(cls, path, *, y, sample_weight=None, X=None) -> RowBlocks:
@@ -161,13 +160,8 @@ class RowBlocks:
         blocks, features = blocks_of_parquet(path, y, sample_weight, X)
         # without pandas there are no frames whose names could differ
         known = features if find_spec("pandas") is not None else None
-        return cls._named_blocks(blocks, known)
-
-    @classmethod
-    def _named_blocks(cls, blocks, feature_names=None):
-        """Blocks with named X and y, which keep their order in every function."""
         found = cls(blocks)
-        found._named, found.feature_names = True, feature_names
+        found.feature_names = known
         return found
 
     def __repr__(self):
@@ -272,18 +266,10 @@ class RowBlocks:
                 "arguments"
             )
 
-    def labels_first(self, called) -> RowBlocks:
-        """The same blocks for a function whose labels precede its scores.
-
-        Parameters
-        ----------
-        called : (str, str)
-            Names of the scores and of the labels in error texts.
-        """
+    def with_names(self, called) -> RowBlocks:
+        """The same blocks, whose X and y have other names in an error."""
         found = copy(self)
         found.called = called
-        if not self._named:  # tuples in the order of the function: (y_true, y_score)
-            found._blocks = lambda: ((X, y, *w) for y, X, *w in self._read())
         return found
 
     def gather(self) -> tuple[Any, Any, Any]:

@@ -75,7 +75,7 @@ def test_slope_covers_one():
     [
         (
             [0.1, 0.2, 1.0, 0.5],
-            r"y_prob for a calibration slope must .* got 1.0",
+            r"y_prob must lie .* calibration slope, .* got 1.0",
         ),
         ([0.1, 0.2, 1.5, 0.5], r"y_prob must lie in \[0, 1\], got 1.5"),
         ([0.2, 0.2, 0.2, 0.2], "two different values, got only 0.2"),

@@ -113,7 +113,7 @@ def test_bad_labels_priors_and_sizes_are_named(kind):
     with pytest.raises(ValueError, match="inhomogeneous shape") as ragged:
         LinearDiscriminantROC().fit([[0.5], 0.25, []], [0, 1, 1])
     assert "sklearn" in str(ragged.traceback[-1].path)  # the parent's own words
-    with pytest.raises(ValueError, match="y must hold class labels.* missing values"):
+    with pytest.raises(ValueError, match="y must hold class labels.* missing value"):
         kind().fit(X, mixed)
     arrays = np.empty(len(X), object)
     arrays[:] = [np.array([0.5, 0.5]), *(int(label) for label in y[1:])]

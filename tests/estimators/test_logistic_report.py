@@ -295,8 +295,8 @@ ROWS = {"X": X, "y": Y}
     [
         ({"covariance": "HC9"}, "covariance must be one of 'model', .* got 'HC9'"),
         ({"method": "exact"}, "method must be one of 'wald', 'profile', got 'exact'"),
-        ({"covariance": "HC0"}, "X must be that of the fit, got None"),
-        ({"method": "profile", "X": X}, "y must be that of the fit, got None"),
+        ({"covariance": "HC0"}, "pass X= and y= of the fit, got X=None"),
+        ({"method": "profile", "X": X}, "pass X= and y= of the fit, got y=None"),
         (
             {"method": "profile", "covariance": "HC0", **ROWS},
             "covariance must be 'model' with method='profile', got 'HC0'",

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from sklearn.datasets import make_classification
 from sklearn.metrics import roc_auc_score
 
-from skauc import auc_estimate, hand_till_auc
+from skauc import auc_estimate, hand_till_auc, one_vs_rest_auc
 
 ASAH = json.loads((Path(__file__).parents[1] / "reference/proc_asah.json").read_text())
 X, Y = make_classification(120, 6, n_informative=3, flip_y=0.3, random_state=4)
@@ -122,3 +122,20 @@ def test_hand_till_errors(y, score, options, message):
 
 
 # ------------------------------------------------------------- cross-validation
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_columns_of_a_frame_are_found_by_the_names_of_classes(kind, rng):
+    frames = pytest.importorskip(kind)
+    names = ["setosa", "versicolor", "virginica"]
+    code = np.arange(60) % 3
+    P = rng.dirichlet(np.ones(3), 60) + np.eye(3)[code]
+    y, order = np.array(names)[code], [2, 0, 1]
+    frame = frames.DataFrame({names[k]: P[:, k] for k in order})
+    how = "columns" if kind == "pandas" else "mapping"
+    for call in (hand_till_auc, one_vs_rest_auc):
+        expected = call(y, P)
+        assert call(y, frame) == expected
+        with pytest.raises(ValueError, match="y_score must have the classes"):
+            call(y, frame.rename(**{how: {names[0]: "p_setosa"}}))
+        assert call(code, frames.DataFrame(P)) == call(code, P)

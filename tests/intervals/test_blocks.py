@@ -39,7 +39,7 @@ def test_an_estimate_of_blocks_is_that_of_rows(rows, weighted):
     y, a, _, w = rows
     weight = w if weighted else None
     expected = auc_estimate(y, a, sample_weight=weight)
-    blocks = auc_estimate(in_blocks(y, a, *([w] if weighted else [])))
+    blocks = auc_estimate(in_blocks(a, y, *([w] if weighted else [])))
     assert blocks == expected
     assert blocks.partial_auc(fpr=(0, 0.2)) == expected.partial_auc(fpr=(0, 0.2))
     labels, score, *weights = in_dask(y, a, *([w] if weighted else []))
@@ -52,18 +52,18 @@ def test_comparisons_of_blocks_are_those_of_rows(rows, k):
     y, a, b, _ = rows
     scores = np.column_stack([a, b, a - b])[:, :k]
     expected = compare_auc(y, *scores.T)
-    assert compare_auc(in_blocks(y, scores)) == expected
+    assert compare_auc(in_blocks(scores, y)) == expected
     assert compare_auc(*in_dask(y, *scores.T)) == expected
 
 
 def test_blocks_of_different_rows(rows):
     y, a, b, _ = rows
     expected = compare_auc(y, a, b[:80], y_true_b=y[:80], method="welch")
-    others = in_blocks(y[:80], b[:80], cuts=(0, 40, 80))
-    assert compare_auc(in_blocks(y, a), y_true_b=others, method="welch") == expected
+    others = in_blocks(b[:80], y[:80], cuts=(0, 40, 80))
+    assert compare_auc(in_blocks(a, y), y_true_b=others, method="welch") == expected
     assert compare_auc(y, a, y_true_b=others, method="welch") == expected
     constant = compare_auc(y, a, constant=0.6)
-    assert compare_auc(in_blocks(y, a), constant=0.6) == constant
+    assert compare_auc(in_blocks(a, y), constant=0.6) == constant
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,12 @@ def test_a_bad_score_names_its_chunk(rows, row, bad, text):
     a = a.astype(object) if isinstance(bad, str) else a.copy()
     a[row] = bad
     with pytest.raises(ValueError, match=text):
-        auc_estimate(in_blocks(y, a))
+        auc_estimate(in_blocks(a, y))
 
 
 def test_what_blocks_refuse(rows):
     y, a, b, w = rows
-    blocks = in_blocks(y, a)
+    blocks = in_blocks(a, y)
     for call, text in [
         (lambda: auc_estimate(blocks, a), "must be inside the blocks"),
         (lambda: auc_estimate(blocks, groups=w), "groups must be None for collections"),
@@ -95,7 +95,7 @@ def test_what_blocks_refuse(rows):
     ]:
         with pytest.raises(ValueError, match=text):
             call()
-    mixed = RowBlocks([(y[:60], a[:60]), (np.arange(60) % 2, a[60:])])
+    mixed = RowBlocks([(a[:60], y[:60]), (a[60:], np.arange(60) % 2)])
     with pytest.raises(ValueError, match="y_true must hold labels of one kind"):
         auc_estimate(mixed)
 
@@ -103,7 +103,7 @@ def test_what_blocks_refuse(rows):
 @pytest.mark.parametrize("call", [auc_estimate, empirical_roc, operating_points])
 def test_one_score_is_one_column(call):
     y = np.arange(6) % 2
-    blocks = RowBlocks([(y, np.ones((6, 2)))])
+    blocks = RowBlocks([(np.ones((6, 2)), y)])
     options = {"threshold": 1.0} if call is operating_points else {}
     with pytest.raises(ValueError, match="y_score must be one column .* got 2 columns"):
         call(blocks, None, **options)

@@ -42,7 +42,9 @@ def test_labels_and_infinite_scores():
     roc = empirical_roc(y, score, pos_label="ill")
     assert roc.thresholds.tolist() == [np.inf, np.inf, 1, -np.inf]
     assert roc.auc == auc_estimate(y, score, pos_label="ill").auc == 0.875
-    assert repr(roc) == "EmpiricalROC(auc=0.875, thresholds=4, n_neg=2, n_pos=2)"
+    assert repr(roc) == (
+        "EmpiricalROC(auc=0.875, thresholds=4, n_neg=2, n_pos=2, pos_label='ill')"
+    )
 
 
 # --------------------------------------------------------------- hull and points
@@ -82,7 +84,7 @@ def test_rates_on_the_curve_and_areas_of_parts():
     best = roc.youden()
     assert best.j == np.max(roc.tpr - roc.fpr)
     assert best.tpr == np.mean(score[y == 1] >= best.threshold)
-    assert list(roc.to_frame()) == ["threshold", "fpr", "tpr"]
+    assert list(roc.to_frame()) == ["threshold", "fpr", "tpr", "pos_label"]
 
 
 # ------------------------------------------------------------------------- bands
@@ -140,7 +142,7 @@ def test_bands_hold_the_curve_rise_and_widen(method):
     assert np.all(wide.low <= narrow.low + 1e-12)
     assert np.all(wide.high >= narrow.high - 1e-12)
     assert f"method={method!r}" in repr(wide)
-    assert list(wide.to_frame()) == ["fpr", "low", "high"]
+    assert list(wide.to_frame()) == ["fpr", "low", "high", "pos_label"]
 
 
 def test_weights_are_counts():

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from scipy.stats.contingency import odds_ratio, relative_risk
 
-from skauc import OperatingComparison, empirical_roc, operating_points
+from skauc import OperatingComparison, auc_estimate, empirical_roc, operating_points
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
@@ -293,7 +293,7 @@ def test_frame_and_text():
     frame = points.to_frame()
     assert list(frame) == [
         *("threshold", "sensitivity", "specificity", "ppv", "npv"),
-        *("lr_positive", "lr_negative", "accuracy", "odds_ratio"),
+        *("lr_positive", "lr_negative", "accuracy", "odds_ratio", "pos_label"),
     ]
     assert frame["sensitivity"].tolist() == points.sensitivity.tolist()
     assert "points=2, prevalence=0.4, chosen_by='threshold'" in repr(points)
@@ -343,7 +343,7 @@ def test_errors_of_intervals_and_comparisons():
         ),
         (
             lambda: points.compare(operating_points([0, 0, 1, 1], [1, 2, 3, 4])),
-            "must have 1 points, got 4",
+            "must choose its thresholds by the rule of this one, 'threshold'",
         ),
         (
             lambda: points.compare(points, n_draws=1),
@@ -404,3 +404,40 @@ def test_accuracy_at_a_prevalence_has_the_limits_of_both_rates():
     low, high = points.interval("accuracy")
     assert low == pytest.approx(accuracy - gaps[0])
     assert high == pytest.approx(accuracy + gaps[1])
+
+
+def test_points_are_compared_with_points_of_the_same_rows_and_rule(rng):
+    y = rng.random(80) < 0.4
+    a, b = y + rng.normal(size=80), y + rng.normal(size=80)
+    points = operating_points(y, a, sensitivity=0.8)
+    assert points.compare(points, n_draws=20).standard_error == 0
+    other = rng.permutation(80)
+    for bad, text in [
+        (operating_points(y[other], a[other], sensitivity=0.8), "in the same order"),
+        (operating_points(y, b, threshold=0.5), "'sensitivity'.*got 'threshold'"),
+        (operating_points(y, b, specificity=0.8), "'sensitivity'.*got 'specificity'"),
+        (operating_points(y, b, sensitivity=0.9), "targets .0.8.*got.*0.9"),
+        (operating_points(~y, -b, sensitivity=0.8), "same rows"),
+        (operating_points(y, b, sensitivity=0.8, pos_label=False), "same rows"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            points.compare(bad)
+    best = operating_points(y, a, best="youden", cost=2)
+    with pytest.raises(ValueError, match="weight .* got .* weight 1"):
+        best.compare(operating_points(y, b, best="youden"))
+    # thresholds have the unit of their score
+    given = operating_points(y, a, threshold=0.5)
+    assert given.compare(operating_points(y, 2 * a, threshold=1.0)).difference == 0
+
+
+def test_a_threshold_is_reached_by_an_equal_score(rng):
+    y, score = rng.random(90) < 0.5, rng.integers(0, 3, 90)
+    for t in (0, 0.5, 1, 2):
+        errors = np.sum((score >= t) != y)
+        points = operating_points(y, score, threshold=t)
+        assert points.false_positives + points.false_negatives == errors
+        estimate = auc_estimate(y, score)
+        given = {"method": "cortes_mohri"}
+        assert estimate.confidence_interval(
+            threshold=t, **given
+        ) == estimate.confidence_interval(n_errors=errors, **given)

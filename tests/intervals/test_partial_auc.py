@@ -228,7 +228,7 @@ def test_errors(how, text):
 
 def test_errors_of_intervals_and_comparisons():
     part = auc_estimate([0, 1], [1, 2]).partial_auc(fpr=(0, 0.5))
-    assert repr(part) == "PartialAUC(auc=0.5, fpr=(0, 0.5))"
+    assert repr(part) == "PartialAUC(auc=0.5, fpr=(0, 0.5), pos_label=1)"
     with pytest.raises(ValueError, match="each class must hold at least 2 rows"):
         part.confidence_interval()
     part = auc_estimate([0, 0, 1, 1], [1, 2, 3, 4]).partial_auc(fpr=(0, 0.5))

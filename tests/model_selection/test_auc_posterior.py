@@ -547,8 +547,8 @@ def test_a_clone_is_fitted_and_no_more():
 def test_models_that_rank_nothing():
     flat = with_coef(MODEL, 0 * MODEL.coef_)
     for model, rows, text in (
-        (flat, X, "1/2 because the coefficients are all 0"),
-        (MODEL, np.full_like(X, 0.1), "1/2 because all scores are equal"),
+        (flat, X, "1/2 because the coefficients of Logistic.* are all 0"),
+        (MODEL, np.full_like(X, 0.1), "1/2 because all scores of Logistic.* are equal"),
     ):
         with pytest.warns(UndefinedMetricWarning, match=text):
             posterior = auc_posterior(model, rows, Y, rows="training")

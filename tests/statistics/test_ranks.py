@@ -7,12 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
+import skauc
 from skauc.statistics._levels import (
     Levels,
     balanced_variance,
     empirical_auc,
     hanley_mcneil_variance,
     placements,
+    without_rounding,
 )
 
 scores = st.lists(st.sampled_from([-np.inf, -2, 0, 0.5, 1, np.inf]), min_size=1)
@@ -119,3 +121,74 @@ def test_newcombes_variance_is_that_of_equal_classes():
     auc = np.array([0.5, 0.8, 0.99])
     expected = hanley_mcneil_variance(auc, 30, 30) * 30**2 / (20 * 40)
     np.testing.assert_allclose(balanced_variance(auc, 20, 40), expected, rtol=1e-14)
+
+
+# ------------------------------------------------- scores that differ by rounding only
+
+PATTERNS = np.array([-1.3, -0.4, 0.0, 0.2, 0.9, 2.1])
+TRANSFORMED = {
+    "decisions": lambda s: s,
+    "probabilities": lambda s: 1 / (1 + np.exp(-s)),
+    "tiny probabilities": lambda s: np.exp(9 * s - 60),
+    "probabilities near 1": lambda s: 1 / (1 + np.exp(-s - 9)),
+    "almost constant": lambda s: 0.5 + 1e-6 * s,
+    "far from 0": lambda s: s + 1e5,
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_scores_of_equal_rows_are_ties(name, rng):
+    pattern = rng.integers(0, 6, 203)
+    y = rng.random(203) < 0.2 + 0.1 * pattern
+    score = TRANSFORMED[name](PATTERNS)[pattern]
+    size = np.abs(score)
+    if score.min() < 0 < score.max():  # a difference of larger terms
+        size = np.maximum(size, np.median(size))
+    last_place = np.spacing(size)
+    noisy = score + last_place * rng.integers(-1, 2, 203)
+    assert len(np.unique(noisy)) > 6
+    expected = roc_auc_score(y, pattern)
+    levels = Levels.of(noisy[~y], noisy[y])
+    assert levels.auc == pytest.approx(expected, abs=1e-14)
+    assert len(levels.value) == 6
+    assert empirical_auc(noisy, y) == pytest.approx(expected, abs=1e-14)
+    weighted = empirical_auc(noisy, y, rng.integers(0, 3, 203) * 1.0)
+    assert weighted != expected
+    np.testing.assert_array_equal(np.unique(without_rounding(noisy)), levels.value)
+
+
+WIDE = {
+    "one probability of 1": lambda u: np.append(10 ** (-20 + 15 * u[1:]), 1.0),
+    "300 decades": lambda u: 10 ** (300 * u - 300),
+    "certain of everything": lambda u: 1 / (1 + np.exp(100 * (u - 0.5))),
+    "log odds": lambda u: 1400 * u - 700,
+    "seconds of a clock": lambda u: 1.6e9 + np.round(u, 6),
+    "both signs": lambda u: np.sign(u - 0.5) * 10 ** (-20 * np.abs(2 * u - 1)),
+    "identifiers": lambda u: 1e15 + np.floor(1e4 * u),
+    "infinite": lambda u: np.where(u > 0.9, np.inf, u),
+    "beyond squares": lambda u: 1e300 * (u - 0.5),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_scores_of_a_wide_range_keep_their_order(name, rng):
+    score = WIDE[name](rng.permutation(np.linspace(0.001, 0.999, 3000)))
+    y = rng.random(3000) < 0.3
+    expected = roc_auc_score(y, np.unique(score, return_inverse=True)[1])
+    assert Levels.of(score[~y], score[y]).auc == pytest.approx(expected, abs=1e-13)
+    assert empirical_auc(score, y) == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize("largest", [2**53, 2**60, 2**63 - 1001])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_integers_are_ranked_exactly(dtype, largest, rng):
+    steps = rng.integers(0, 1000, 200)
+    y = rng.random(200) < 0.3 + 0.0004 * steps
+    score = (largest + steps).astype(dtype)
+    expected = roc_auc_score(y, steps)
+    estimate = skauc.auc_estimate(y, score)
+    assert estimate.auc == pytest.approx(expected, abs=1e-13)
+    assert skauc.compare_auc(y, score, steps).difference == 0
+    assert estimate.standard_error("delong") == pytest.approx(
+        skauc.auc_estimate(y, steps).standard_error("delong"), rel=1e-12
+    )

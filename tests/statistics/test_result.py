@@ -60,7 +60,7 @@ def test_frames_hold_the_numbers(name):
         low, high = result.confidence_interval()
         expected = [0.96, 0.8, result.difference, result.standard_error, low, high]
         expected += [result.statistic, result.pvalue]
-        assert frame.iloc[0].tolist() == pytest.approx(expected)
+        assert frame.iloc[0].tolist() == pytest.approx([*expected, result.pos_label])
     elif name in ("estimate", "averaged"):
         low, high = result.confidence_interval()
         expected = [result.auc, low, high]
@@ -75,7 +75,7 @@ def test_an_estimate_without_interval_has_a_frame():
 def test_reprs_answer_the_question():
     assert repr(results()["comparison"]) == (
         "AUCComparison(difference=0.16, interval95=(-0.1116, 0.4316), "
-        "statistic=1.155, pvalue=0.2482)"
+        "statistic=1.155, pvalue=0.2482, pos_label=1)"
     )
     lines = repr(results()["comparisons"]).splitlines()
     assert "statistic=1.407, df=2, pvalue=0.495" in lines[0]

@@ -17,7 +17,7 @@ from sklearn import get_config
 from sklearn.base import clone, is_classifier, is_clusterer
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
-from sklearn.utils import column_or_1d, indexable
+from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..._validation import (
@@ -31,7 +31,7 @@ from ..._validation import (
 from ...estimators._gaussian_auc import GaussianAUCClassifier
 from ...estimators._lda import LinearDiscriminantROC
 from ...estimators._logistic import IRLSLogisticRegression
-from ...statistics._collections import refuse_collection
+from ...statistics._collections import columns_named, refuse_collection
 from ...statistics._numerics import RANGE
 from ...statistics._row_blocks import row_blocks
 from ...statistics._rows import CACHE
@@ -200,7 +200,7 @@ def counted_rows(X, y, sample_weight, pos_label):
     refuse_collection("X", X)
     positive = check_positive(y, pos_label=pos_label)
     weight = check_weight(sample_weight, positive)
-    X, labels = indexable(X, column_or_1d(y))
+    X, labels = indexable(X, check_labels(y))
     if weight is None or weight.all():
         return np.arange(len(labels)), X, labels, positive, weight
     kept = np.flatnonzero(weight)
@@ -211,7 +211,8 @@ def fitted_to_rows(estimator, X, y, weight, rows):
     """A clone fitted to rows given by number, which may repeat, and their weights."""
     model = clone(estimator)
     weight = None if weight is None else weight[rows]
-    return model.fit(take_rows(X, rows), y[rows], **weight_for_fit(model, weight))
+    with columns_named(X):
+        return model.fit(take_rows(X, rows), y[rows], **weight_for_fit(model, weight))
 
 
 def scores_towards(model, X, y, positive) -> np.ndarray:
@@ -244,7 +245,8 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
         check_non_negative(sample_weight, len(labels))
     _check_range(X)
     model = clone(estimator)
-    return model.fit(X, y, **weight_for_fit(model, sample_weight))
+    with columns_named(X):
+        return model.fit(X, labels, **weight_for_fit(model, sample_weight))
 
 
 def _check_range(X):

@@ -17,13 +17,15 @@ import numpy as np
 
 from ..._validation import (
     check_codes,
-    check_column,
     check_features,
+    check_labels,
     check_positive,
     check_score,
     check_weight,
+    positive_and_label,
 )
 from ...leave_pair_out._objective import stationarity
+from ...statistics._collections import columns_named, refuse_collection
 from ...statistics._rows import Rows
 from ._entered_features import entered_features
 from ._estimators import decision_values, n_rows, take_rows
@@ -106,6 +108,7 @@ class FittedModel:
         Whether the positive class is ``classes_[0]``.
     which : ndarray of int of shape (n,) or None
         The rows of the pair among those of all classes.
+    pos_label : label
     """
 
     scored: ScoredRows
@@ -117,6 +120,7 @@ class FittedModel:
     pair: Any = None
     flipped: bool = False
     which: np.ndarray | None = None
+    pos_label: Any = None
 
     @property
     def estimator(self) -> object:
@@ -292,7 +296,8 @@ def fitted_models(
         if not any_classifier:
             raise
         opened = _open_decision(estimator)
-    labels = check_column("y_true", y)
+    refuse_collection("X", X)
+    labels = check_labels(y)
     if opened.n_classes > 2:
         if pos_label is not None:
             raise ValueError(
@@ -303,10 +308,11 @@ def fitted_models(
         weight = check_weight(sample_weight, codes == codes.max(initial=0))
         scored, kept = _scored_rows(estimator, opened, X, labels, weight)
         return list(_pair_models(scored, codes[kept]))
-    positive = check_positive(labels, pos_label=pos_label, classes=opened.classes)
+    how = {"pos_label": pos_label, "classes": opened.classes}
+    positive, label = positive_and_label(labels, **how)
     weight = check_weight(sample_weight, positive)
     scored, kept = _scored_rows(estimator, opened, X, labels, weight)
-    return [_binary_model(scored, positive[kept], pos_label)]
+    return [_binary_model(scored, positive[kept], label)]
 
 
 def _open_decision(estimator):
@@ -363,9 +369,10 @@ def _binary_model(scored, positive, pos_label):
                 f"{classes.tolist()}"
             )
         shift = float(classes.astype(float).mean())
-    flipped = bool(pos_label is not None and pos_label == classes[0])
+    flipped = bool(pos_label == classes[0])
     mix = np.array([-1.0 if flipped else 1.0])
-    return _model(scored, mix, positive, shift=shift, flipped=flipped)
+    known = {"flipped": flipped, "pos_label": pos_label}
+    return _model(scored, mix, positive, shift=shift, **known)
 
 
 def _pair_models(scored, codes):
@@ -378,7 +385,8 @@ def _pair_models(scored, codes):
         labels = opened.classes[[i, j]]
         positive = check_positive(scored.y[which], classes=labels)
         pair = tuple(labels.tolist())
-        yield _model(scored, mix, positive, pair=pair, which=which)
+        known = {"pair": pair, "pos_label": pair[1]}
+        yield _model(scored, mix, positive, which=which, **known)
 
 
 def _model(scored, mix, positive, *, shift=0.0, which=None, **known):
@@ -386,7 +394,8 @@ def _model(scored, mix, positive, *, shift=0.0, which=None, **known):
     opened, rows = scored.opened, slice(None) if which is None else which
     mix = mix / (np.abs(mix @ opened.W).max() or 1.0)
     score = scored.scores[rows] @ mix
-    score = check_score(score, len(positive), name="X @ coef_", largest=_LARGEST)
+    with columns_named(scored.X):
+        score = check_score(score, len(positive), name="X @ coef_", largest=_LARGEST)
     weight = None if scored.weight is None else scored.weight[rows]
     threshold = float(mix @ (opened.cut + shift))
     return FittedModel(

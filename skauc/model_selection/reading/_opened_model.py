@@ -240,9 +240,10 @@ def _open_linear(model):
     parts = model.estimators_ if wrapper else [model]
     if any(not hasattr(part, "coef_") for part in parts):
         raise NotLinearError(
-            f"{name} is not linear (it has no coef_): score held-out decision_function "
-            "values with skauc.cbauc_score, or refit it with "
-            "prior=AdaptivePrior(refits=5)"
+            f"{name} is not linear (it has no coef_): for a search use "
+            "scoring=skauc.cv_auc_scorer or 'roc_auc', for a report refit it with "
+            "prior=AdaptivePrior(refits=5), or score held-out decision_function values "
+            "with skauc.cbauc_score"
         )
     coefficients = [_coefficients(part) for part in parts]
     W = np.concatenate([coef for coef, _ in coefficients])
