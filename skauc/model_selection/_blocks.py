@@ -26,7 +26,7 @@ from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
 from ..statistics._moments import class_moments
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import Rows
-from ._doubts import relative_weights
+from ._doubts import not_counts
 from ._estimators import TAKE_BLOCKS
 from ._objective_of import objective_of
 from ._opened_model import OpenedModel
@@ -178,10 +178,11 @@ class _Whole:
                 "classes": model.scored.opened.classes,
             }
             positive = check_positive(self.classes, **known)[self.codes]
-            return Rows(self.matrix, positive, self.weight)
+            return Rows(self.matrix, positive, self.weight).as_counts()
         which = self._which(model)
         positive = (self.classes == model.pair[1])[self.codes[which]]
-        return Rows(self.matrix.where(which), positive, self.weight[which])
+        rows = Rows(self.matrix.where(which), positive, self.weight[which])
+        return rows.as_counts()
 
     def score_of(self, model) -> np.ndarray:
         """The scores of these rows."""
@@ -293,7 +294,7 @@ class _SampledEvaluation(Evaluation):
         return _moved(posterior, of_all - of_sample)
 
     def _doubts_of_weights(self):
-        return relative_weights(self.all_rows.weight)
+        return not_counts(self.all_rows.weight)
 
     def _doubts_of_copies(self):
         return []  # the weights of a sample are not copies

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_counts
 from ..adaptive._join import CONTRAST, DataSize
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import project, ranks_nothing, warn_undefined
@@ -240,7 +239,7 @@ class Evaluation:
         return out
 
     def _doubts_of_weights(self):
-        return doubts.relative_weights(self.model.weight)
+        return doubts.not_counts(self.model.weight)
 
     def _doubts_of_copies(self):
         return doubts.copied_rows(self.model.rows)
@@ -252,9 +251,9 @@ class Evaluation:
 
     def error(self) -> float:
         """Bayesian error estimate at the model's own threshold."""
-        self._warn_without_closed_form()
+        self._warn_of_score()
         model = self.model
-        share_pos = model.front.n_pos / model.front.n
+        share_pos = model.front.share_pos
         if self.projection is None:  # all rows get the same prediction
             called_positive = model.score[0] > model.threshold
             return float(1 - share_pos if called_positive else share_pos)
@@ -264,16 +263,18 @@ class Evaluation:
 
     def ebauc(self, thresholds) -> float:
         """EBAUC over the ``"scores"`` of the rows, or over ``"all"`` thresholds."""
-        self._warn_without_closed_form()
+        self._warn_of_score()
         if self.projection is None:
             return 0.5
         return self.projection.ebauc(None if thresholds == "all" else self.model.score)
 
-    def _warn_without_closed_form(self):
+    def _warn_of_score(self):
+        """Issue the doubts about a score that comes without an interval."""
         name = self.model.broken_by
         if name is not None and not self.held_out:
             reason = doubts.CLOSED_FORM_ANYWAY.format(name=name)
             doubts.warn([reason], self.model.front)
+        doubts.warn(self._doubts_of_weights(), self.model.front)
 
 
 def evaluations(
@@ -318,8 +319,6 @@ def evaluations(
         pos_label=pos_label,
         any_classifier=any_classifier,
     )
-    for model in models:
-        check_counts(model.weight, model.positive)
     unjudged = rows == "auto" and not adaptive
     judgement = ASSUMED if unjudged else judge_rows(models[0], rows)
     how = prior, covariance, judgement, report, pairs
