@@ -292,7 +292,8 @@ class AUCEstimate(EstimateWithLimits):
         Raises
         ------
         ValueError
-            If an option is invalid; if a class is too small for the method or a score is infinite.
+            If an option is invalid or would have no effect; if a class is too small for
+            the method or a score is infinite.
         """
         tails = interval_tails(confidence_level, alternative)
         chosen = self._choose(method, options)
