@@ -22,6 +22,7 @@ Report the AUC of a model
     bayesian_val_score                the same, including the fit
     bootstrap_auc, cross_val_auc      any classifier, by refitting it
     diagnose, UntrustedAUCWarning     reasons to doubt a reported AUC
+    SampleWeightWarning               the meaning of weights, and of other ones
     AdaptivePrior                     the default prior, to change its options
     NormalInverseWishart              the published prior
 Report the AUC of scores
@@ -49,6 +50,11 @@ Analyse more rows than memory holds
     RowBlocks                         blocks in place of X and y; Dask works as well
     class_moments, Moments            counts, means and scatter matrices, which add up
     clear_cache                       free the memory of cached results
+
+**Weights.** Everywhere ``sample_weight`` means frequency weights: 2 counts a row twice,
+a row of weight 0 is gone before anything looks at it. Weights that are not counts of
+rows get one answer: the estimate, and one :class:`SampleWeightWarning` (its page has
+the rule and the remedies) from whatever counts rows for an error or a posterior.
 
 All public names are those of this module; the folders are private. Each folder imports
 only from the lines below its own::
@@ -144,6 +150,7 @@ from .roc._quadratic_form import QuadraticForm
 from .statistics._moments import Moments, class_moments
 from .statistics._row_blocks import RowBlocks
 from .statistics._rows import clear_cache
+from .statistics._weights import SampleWeightWarning
 
 __version__ = "0.1.0"
 
@@ -184,6 +191,7 @@ __all__ = [
     "ROCBand",
     "ResubstitutionSplit",
     "RowBlocks",
+    "SampleWeightWarning",
     "SearchDisplay",
     "SearchPosterior",
     "UntrustedAUCWarning",

@@ -21,6 +21,7 @@ from .statistics._checks import (  # noqa: F401 (for the folders above)
     check_numbers,
     check_option,
     generator,
+    refuse_ignored,
     short,
 )
 from .statistics._collections import refuse_collection
@@ -262,29 +263,50 @@ def check_class_totals(totals, names):
             )
 
 
-def check_counts(weight, positive):
-    """Raise if weights cannot be counts of rows, which a posterior needs.
+def check_counted(y_true, sample_weight, *columns, pos_label=None, name="y_true"):
+    """Leave out the rows of weight 0 before anything else looks at them.
 
     Parameters
     ----------
-    weight : ndarray of shape (n,) or None
-        As :func:`check_weight` returns it.
-    positive : ndarray of bool of shape (n,)
+    y_true : array-like of shape (n,)
+    sample_weight : array-like of shape (n,) or None
+    *columns : array-like of shape (n,) or None
+        Unchecked values of the same rows; other lengths are returned as they came.
+    pos_label, name
+        As for :func:`check_positive`.
 
-    Raises
-    ------
-    ValueError
-        If the weights of a class add up to less than one row.
+    Returns
+    -------
+    positive : ndarray of bool
+    label : bool, int, float or str
+        That of the positive rows.
+    weight : ndarray of float64 or None
+    *columns
     """
-    if weight is None:
-        return
-    least = min(_class_totals(positive, weight))
-    if least < 1:
-        raise ValueError(
-            "sample_weight must add up to at least 1 in each class, because a "
-            f"posterior counts rows, got {least:.3g}; multiply relative weights by "
-            "n/sum(sample_weight)"
+    labels = check_column(name, y_true)
+    weight = check_non_negative(sample_weight, len(labels))
+    if weight is not None and not weight.all():
+        kept, n = np.flatnonzero(weight), len(labels)
+        if len(distinct_labels(check_labels(labels[kept], name=name), name=name)) < 2:
+            check_weight(weight, check_positive(y_true, pos_label=pos_label, name=name))
+        y_true, weight = take_rows(y_true, kept), weight[kept]
+        columns = tuple(
+            take_rows(values, kept) if np.shape(values)[:1] == (n,) else values
+            for values in columns
         )
+    positive, label = positive_and_label(y_true, pos_label=pos_label, name=name)
+    return positive, label, weight, *columns
+
+
+def take_rows(X, rows):
+    """Rows by number, in the container type of X."""
+    if hasattr(X, "iloc"):  # pandas
+        return X.iloc[rows]
+    if sparse.issparse(X):
+        return X.tocsr()[rows]
+    if hasattr(X, "shape"):  # arrays and polars
+        return X[rows]
+    return [X[row] for row in rows]
 
 
 def _class_totals(positive, weight):

@@ -289,6 +289,58 @@ def case_name(value):
     return getattr(value, "__name__", str(value)[:20])
 
 
+IGNORED = [  # call, an option that would have no effect there
+    (partial(estimate, method="score"), {"transform": "probit"}),
+    (partial(estimate, method="bayesian"), {"transform": "logit"}),
+    (estimate, {"transform": "none"}),
+    (
+        lambda **o: skauc.auc_estimate(Y, SCORE).standard_error(
+            "cortes_mohri", n_errors=3, **o
+        ),
+        {"error_interval": "wilson"},
+    ),
+    (
+        lambda **o: (
+            skauc.auc_estimate(Y, SCORE)
+            .partial_auc(fpr=(0, 0.5))
+            .confidence_interval(**o)
+        ),
+        {"transform": "probit"},
+    ),
+    (compare, {"n_resamples": 500}),
+    (compare, {"random_state": 1}),
+    (compare, {"random_state": np.random.default_rng(0)}),
+    (partial(moments, n_errors=2), {"error_interval": "wilson"}),
+    (partial(power, auc2=0.7), {"null": 0.5}),
+    (partial(skauc.auc_sample_size, 0.8, width=0.2), {"null": 0.6}),
+    (partial(skauc.auc_sample_size, 0.8, width=0.2), {"margin": 0.1}),
+    (partial(skauc.auc_sample_size, 0.8, width=0.2), {"test": "wald"}),
+    (partial(skauc.make_cbauc_scorer, output="dict"), {"scale": "probit"}),
+    (partial(gaussian, solver="closed_form"), {"coef_init": [1.0, 0.0, 0.0]}),
+]
+
+
+@pytest.mark.parametrize(("call", "option"), IGNORED, ids=case_name)
+def test_option_without_effect_is_refused(call, option):
+    [name] = option
+    refused(lambda: call(**option), name, "must not be given", "no effect")
+
+
+def test_options_with_an_effect_are_taken():
+    assert estimate(method="delong", transform="probit") != estimate(method="delong")
+    drawn = partial(compare, method="bootstrap", n_resamples=100)
+    whole = drawn(fpr=(0, 1))  # the whole range is the AUC
+    assert (
+        whole.standard_error
+        == drawn().standard_error
+        == drawn(tpr=(0.0, 1.0)).standard_error
+    )
+    assert drawn(random_state=1).standard_error != whole.standard_error
+    many = partial(moments, n_pos=500, n_neg=500, n_errors=10, adaptive=False)
+    assert many(error_interval="chebyshev") != many()
+    assert power(null=0.7) != power() == power(null=0.5)
+
+
 @pytest.mark.parametrize(("call", "name", "value", "words"), ARGUMENTS, ids=case_name)
 def test_bad_argument_is_named_with_its_value(call, name, value, words):
     shown = f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, gammaln, logsumexp
+from scipy.special import expit, logsumexp, poch
 
 from ._covariance import Covariance
 from ._scatter import Direction, Scatter
@@ -126,7 +126,7 @@ class Signals:
         weight, mean, spread = (np.concatenate(p) for p in zip(*parts, strict=True))
         # Z = (D √(χ²_df/df) + √v N)/(√2 σ), E √(χ²_df/df) = chi
         unit, df = 2 * self.variance(direction), self.covariance.df
-        chi = np.exp(gammaln((df + 1) / 2) - gammaln(df / 2)) * np.sqrt(2 / df)
+        chi = poch(df / 2, 0.5) * np.sqrt(2 / df)
         variance = (mean**2 * max(1 - chi**2, 0.0) + spread) / unit
         return weight, mean * chi / np.sqrt(unit), variance
 
@@ -209,10 +209,11 @@ def _dense(covariance, scatter, attainable):
         # τ Σ ℓ^{γ−1} = 2Φ⁻¹(u)²
         shape = ell**gamma
         tau = 2 * attainable**2 / (m @ (shape / ell))
-        k = np.multiply.outer(tau, shape)
-        k /= k + noise
-        # log Π N(b_i; 0, τℓ^γ + η)/N(b_i; 0, η) = ½ Σ [log(1 − k) + k b²/η]
-        evidence.append(0.5 * (np.log1p(-k) @ m + k @ (energy / noise)))
+        signal = np.multiply.outer(tau, shape)
+        k = signal / (signal + noise)
+        # log Π N(b_i; 0, τℓ^γ + η)/N(b_i; 0, η) = ½ Σ [log(1 − k) + k b²/η], where
+        # 1 − k = 1/(1 + τℓ^γ/η) also if k is rounded to 1
+        evidence.append(0.5 * (k @ (energy / noise) - np.log1p(signal / noise) @ m))
         shrink.append(k)
     log_evidence, kept, weight = _weigh(np.concatenate(evidence))
     probits = np.tile(attainable, len(_GAMMAS))[kept]

@@ -7,8 +7,9 @@ from dataclasses import KW_ONLY, dataclass, replace
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._validation import check_level, check_score, check_weight, positive_and_label
+from .._validation import check_level
 from ..intervals._methods import reference_posterior
+from ..intervals._projection import counted_scores
 from ..model_selection._auc_posterior import auc_posterior
 from ..posterior._distribution import AUCDistribution
 from ..statistics._moments import class_moments
@@ -116,10 +117,8 @@ class AUCPosteriorDisplay(Display):
         ValueError
             If the scores of a class are all equal.
         """
-        positive, pos_label = positive_and_label(y_true, pos_label=pos_label)
-        score = check_score(y_score, len(positive), largest=1e70)
-        weight = check_weight(sample_weight, positive)
-        classes = class_moments(score, positive, weight)
+        rows, pos_label = counted_scores(y_true, y_score, sample_weight, pos_label)
+        classes = class_moments(rows.X[:, 0], rows.positive, rows.weight)
         for which, part in zip(("negative", "positive"), classes, strict=True):
             if part.n <= 1 or part.scatter <= 0:
                 raise ValueError(

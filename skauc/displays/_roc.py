@@ -7,10 +7,11 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from sklearn.metrics import auc, roc_curve
 
-from .._validation import check_level, check_score, check_weight, positive_and_label
+from .._validation import check_level
 from ..intervals._auc_estimate import AUCEstimate
 from ..intervals._band import ROCBand
 from ..intervals._empirical_roc import EmpiricalROC
+from ..intervals._projection import counted_scores
 from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
 from ..statistics._moments import class_moments
@@ -214,12 +215,10 @@ class BinormalROCDisplay(Display):
             If the input is invalid or a class has only one row.
         """
         check_level("confidence_level", confidence_level)
-        positive, pos_label = positive_and_label(y_true, pos_label=pos_label)
-        score = check_score(y_score, len(positive), largest=1e70)
-        weight = check_weight(sample_weight, positive)
-        classes = class_moments(score, positive, weight)
+        rows, pos_label = counted_scores(y_true, y_score, sample_weight, pos_label)
+        classes = class_moments(rows.X[:, 0], rows.positive, rows.weight)
         roc = BinormalROC.from_moments(*classes, equal_variance=equal_variance)
-        fpr, tpr, _ = roc_curve(positive, score, sample_weight=weight)
+        fpr, tpr, _ = roc_curve(rows.positive, rows.X[:, 0], sample_weight=rows.weight)
         band = credible_band(*classes, confidence_level)
         options = {"confidence_level": confidence_level, "pos_label": pos_label}
         display = cls(roc, fpr=fpr, tpr=tpr, band=band, name=name, **options)

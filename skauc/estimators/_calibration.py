@@ -13,15 +13,15 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, expit, logit
 
 from .._validation import (
+    check_counted,
     check_integer,
     check_numbers,
     check_option,
     check_score,
-    check_weight,
-    positive_and_label,
 )
 from ..statistics._result import LabelledResult, table_text
 from ..statistics._wald import WaldTable
+from ..statistics._weights import raised, warn_unless_counts
 from ._logistic import IRLSLogisticRegression
 from ._maximum import maximise
 from ._rows import FitRows
@@ -382,10 +382,12 @@ def _quantiles(values, weight, n_groups):
 
 def _check(y_true, y_prob, sample_weight, pos_label):
     """Check labels, probabilities in [0, 1] and weights; also the positive label."""
-    positive, label = positive_and_label(y_true, pos_label=pos_label)
-    probability = check_score(y_prob, len(positive), name="y_prob")
+    given = y_true, sample_weight, y_prob
+    positive, label, weight, prob = check_counted(*given, pos_label=pos_label)
+    probability = check_score(prob, len(positive), name="y_prob")
     check_numbers("y_prob", probability, 0, 1)
-    return positive, probability, check_weight(sample_weight, positive), label
+    warn_unless_counts(weight)
+    return positive, probability, raised(weight), label
 
 
 def _of_class(pos_label):

@@ -9,6 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_groups, check_option, short
 from ..statistics._row_blocks import row_blocks
+from ..statistics._warn_caller import warn_caller
+from ..statistics._weights import NOT_COUNTS, SampleWeightWarning
 from . import _checks as check
 from ._base import OffsetClassifier, check_offset
 from ._maximum import opened
@@ -78,6 +80,8 @@ class LogisticFit(OffsetClassifier):
                 "covariance must be 'HC0', 'HC1' or 'cluster' with class_weight, whose "
                 "weights are no counts of rows, got 'model'"
             )
+        if kind == "model":
+            self._warn_unless_counts()
         if kind == default:
             return kind, self.result_.covariance
         return kind, self._sandwich(kind, groups, rows, rank)
@@ -86,7 +90,7 @@ class LogisticFit(OffsetClassifier):
         """The robust covariance; with G clusters its rank is at most G − 1."""
         likelihood = self._opened(**rows, groups=groups)
         rows = likelihood.objective.rows
-        n = float(rows.counts.sum())
+        n = float(rows.n_rows)
         rest = n - self.n_parameters_
         if kind != "HC0" and rest <= 0:
             raise ValueError(
@@ -97,9 +101,7 @@ class LogisticFit(OffsetClassifier):
         factor = n / rest if kind == "HC1" else 1.0
         if groups is None:
             return likelihood.sandwich() * factor
-        # a cluster whose rows all have weight 0 does not count
-        kept = slice(None) if rows.weight is None else rows.weight > 0
-        G = len(np.unique(rows.groups[kept]))
+        G = len(np.unique(rows.groups))
         if G <= rank:
             why = "" if rank == 1 else f" for a contrast of {rank} rows"
             raise ValueError(
@@ -117,6 +119,7 @@ class LogisticFit(OffsetClassifier):
                 f"errors need them: pass X= and y= of the fit, got {name}=None"
             )
         rows = self._rows(X, y, sample_weight, offset, groups, known=self.classes_)
+        rows = rows.raised() if np.isinf(self.C) else rows
         likelihood = FittedLikelihood(*opened(self, rows, self._coefficient_rows()))
         again, once = likelihood.point.log_likelihood, self.log_likelihood_
         # other rows have another likelihood at these coefficients
@@ -145,6 +148,7 @@ class LogisticFit(OffsetClassifier):
             offset = check_offset(offset, len(rows.y), rows.classes)
             groups = check_groups(groups, len(rows.y))
             rows = replace(rows, offset=offset, groups=groups)
+        rows = rows.counted()
         if self.class_weight is None:
             return rows
         factors = check.class_factors(self.class_weight, rows.counts, rows.classes)
@@ -163,8 +167,16 @@ class LogisticFit(OffsetClassifier):
                 f"{self.rank_} of {full}"
             )
 
-    def _require(self, name, *, firth=True, weighted=True, error=ValueError):
-        """Raise if no covariance of the estimates is known."""
+    def _warn_unless_counts(self):
+        """Warn if the weights are not counts, which the inverse information counts."""
+        # with class_weight errors are those of the sandwich
+        if self.class_weight is None and not self.weights_are_counts_:
+            warn_caller(NOT_COUNTS, SampleWeightWarning)
+
+    def _require(
+        self, name, *, firth=True, weighted=True, counts=True, error=ValueError
+    ):
+        """Raise if no covariance of the estimates is known; warn if it is doubtful."""
         check_is_fitted(self, "result_")
         firth_fit, classes = self.penalty == "firth", self.class_weight
         if np.isfinite(self.C):
@@ -184,5 +196,5 @@ class LogisticFit(OffsetClassifier):
             rule = "defined for no more features than rows of positive weight, got "
             rule += f"{self.n_features_in_} features"
         else:
-            return
+            return self._warn_unless_counts() if counts else None
         raise error(f"{name} is {rule}")

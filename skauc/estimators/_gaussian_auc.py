@@ -12,6 +12,7 @@ from .._validation import (
     check_integer,
     check_interval,
     check_option,
+    refuse_ignored,
     short,
 )
 from ..roc._binormal import BinormalROC
@@ -176,7 +177,9 @@ class GaussianAUCClassifier(LinearClassifier):
         y : array-like of shape (n,)
             Labels of two classes; None only if X is a RowBlocks, which holds them.
         sample_weight : array-like of shape (n,), default=None
-            Frequency weights: 2 counts a row twice, 0 omits it.
+            Frequency weights: 2 counts a row twice, 0 omits it. Relative weights are
+            accepted, and count as their effective number of rows of each class, see
+            :class:`skauc.SampleWeightWarning`.
 
         Returns
         -------
@@ -184,7 +187,8 @@ class GaussianAUCClassifier(LinearClassifier):
         """
         self._check_parameters()
         with unchanged_by_errors(self, X):
-            rows = open_rows(self, X, y, sample_weight, binary=True)
+            rows = open_rows(self, X, y, sample_weight, binary=True).counted()
+            rows = rows.raised(by_class=True)
             self.classes_ = rows.classes
             if rows.n_rows < rows.n_features:
                 self.__dict__.pop("moments_", None)
@@ -234,7 +238,7 @@ class GaussianAUCClassifier(LinearClassifier):
             )
         with unchanged_by_errors(self, X):
             options = {"known": known, "reset": first, "binary": True}
-            rows = open_rows(self, X, y, sample_weight, **options)
+            rows = open_rows(self, X, y, sample_weight, **options).counted()
             parts = rows.class_moments()
             if not first:
                 parts = map(Moments.__add__, self.moments_, parts)
@@ -247,6 +251,9 @@ class GaussianAUCClassifier(LinearClassifier):
     def _check_parameters(self):
         """Check the parameters of the estimator."""
         check_option("solver", self.solver, ("bfgs", "closed_form"))
+        if self.solver == "closed_form":
+            start = self.coef_init, None
+            refuse_ignored("for solver='closed_form'", coef_init=start)
         if isinstance(self.shrinkage, str):
             check_option("shrinkage", self.shrinkage, ("auto", "oas", "bayes"))
         elif self.shrinkage is not None:
@@ -324,7 +331,7 @@ class GaussianAUCClassifier(LinearClassifier):
             return middle
         if self.threshold == "prior":
             # log odds for variance 1 in both classes: slope (s − middle) + log(n₁/n₀)
-            return middle - np.log(problem.pos.n / problem.neg.n) / self.slope_
+            return middle - problem.log_odds / self.slope_
         threshold = roc.youden().threshold
         if not np.isfinite(threshold):
             return middle

@@ -6,14 +6,13 @@ import numpy as np
 from scipy.special import chdtrc, expit, ndtri
 from sklearn.utils.validation import validate_data
 
-from .._validation import check_level, check_option
+from .._validation import check_level, check_option, refuse_ignored
 from ._fitted import COVARIANCES, SAME, LogisticFit
 from ._report import CoefficientTable, LikelihoodRatio, WaldTest, check_contrast
 
 _METHODS = ("wald", "profile")
 # Maximum likelihood only, as a property
 _CRITERION = {"firth": False, "weighted": False, "error": AttributeError}
-_ONE_ROW = 1 - 1e-9  # shares of a row add up to 1 up to rounding
 
 
 class LogisticInference(LogisticFit):
@@ -78,12 +77,14 @@ class LogisticInference(LogisticFit):
         confidence_level : float in (0, 1), default=0.95
         covariance : {"model", "HC0", "HC1", "cluster"}, default=None
             ``"model"``: the inverse information. ``"HC0"``: the sandwich
-            ``H⁻¹(Σ w c s sᵀ)H⁻¹`` of the scores s, where the weights w include the
-            factors c of the classes; it is valid even if the model is wrong. ``"HC1"``:
+            ``H⁻¹(Σ w² s sᵀ)H⁻¹`` of the scores s, where the weights w include the
+            factors of the classes; it is valid even if the model is wrong. ``"HC1"``:
             the same times n/(n − k). ``"cluster"``: the sandwich of the sums of ``w s``
             over clusters, times ``G/(G − 1) · (n − 1)/(n − k)``, as in statsmodels. n
-            is the sum of the sample weights, k is ``n_parameters_`` and G the number of
-            clusters with positive weight. None takes ``"model"``, or ``"HC0"`` with
+            is the number of rows of positive weight, k is ``n_parameters_`` and G the
+            number of clusters among these rows. A row is one observation, whatever its
+            weight: these errors are those of sampling weights on any scale. Repeat rows
+            that a count stands for. None takes ``"model"``, or ``"HC0"`` with
             ``class_weight``, whose weights are not counts of rows.
         method : {"wald", "profile"}, default="wald"
             ``"profile"``: an interval contains all values that a likelihood-ratio test
@@ -143,7 +144,7 @@ class LogisticInference(LogisticFit):
         check_level("confidence_level", confidence_level)
         check_option("method", method, _METHODS)
         rows = {"X": X, "y": y, "sample_weight": sample_weight, "offset": offset}
-        self._require("summary")
+        self._require("summary", counts=method == "profile")
         if method == "wald":
             V = self._chosen_covariance(covariance, groups, rows)
             return self._report(*V, names=names).table(confidence_level, method)
@@ -153,7 +154,6 @@ class LogisticInference(LogisticFit):
                 f"covariance must be 'model' with method='profile', got {covariance!r}"
             )
         self._require("method='profile'", weighted=False)
-        check_total(self.n_observations_, "method='profile'")
         likelihood = self._opened(**rows)
         self._check_independent("method='profile'")
         report = self._report(likelihood=likelihood, names=names)
@@ -223,7 +223,7 @@ class LogisticInference(LogisticFit):
         ----------
         Wald (1943), https://doi.org/10.1090/S0002-9947-1943-0012401-3
         """
-        self._require("wald_test")
+        self._require("wald_test", counts=False)
         self._check_independent("a contrast")
         rank = len(check_contrast(contrast))
         V = self._chosen_covariance(covariance, groups, rows, rank)
@@ -325,6 +325,7 @@ class LogisticInference(LogisticFit):
             return self._report(likelihood=likelihood).likelihood_ratio(contrast, value)
         for model in (self, reduced):
             model._require("likelihood_ratio_test", firth=False, weighted=False)
+        refuse_ignored("without contrast", value=(value, 0.0))
         df = self.n_parameters_ - reduced.n_parameters_
         same = self.n_observations_ == reduced.n_observations_
         if df <= 0 or not same or not np.array_equal(self.classes_, reduced.classes_):
@@ -341,12 +342,3 @@ class LogisticInference(LogisticFit):
             )
         statistic = max(statistic, 0.0)
         return LikelihoodRatio(statistic, df, float(chdtrc(df, statistic)))
-
-
-def check_total(total, what):
-    """Raise if the weights add up to less than a row and a method counts rows."""
-    if total < _ONE_ROW:
-        raise ValueError(
-            f"sample_weight must add up to at least 1 with {what}, which counts rows, "
-            f"got {total:.3g}"
-        )

@@ -123,22 +123,18 @@ def name_separation(found):
 
 
 def squared_scores(block, coding, B):
-    """``Σ f c² s sᵀ`` of scores s, counts f of the rows and factors c of the classes.
-
-    A factor multiplies the score of a row and enters squared; a count is a number of
-    rows and enters once.
-    """
+    """``Σ (w c)² s sᵀ`` of scores s, weights w and factors c of the classes."""
     meat = np.zeros((B.size, B.size))
-    for score, weight, codes in _scores(block, coding, B):
-        factors = 1.0 if coding.factors is None else coding.factors[codes]
-        meat += score.T @ (score * (weight * factors)[:, None])
+    for score, weight in _scores(block, coding, B):
+        score = score * weight[:, None]
+        meat += score.T @ score
     return meat
 
 
 def cluster_scores(block, coding, B):
     """Sums of ``w s`` over the clusters of the rows, of shape (G, M(P + 1))."""
     sums, start = np.zeros((block.groups.max() + 1, B.size)), 0
-    for score, weight, _ in _scores(block, coding, B):
+    for score, weight in _scores(block, coding, B):
         groups = block.groups[start : start + len(score)]
         np.add.at(sums, groups, score * weight[:, None])
         start += len(score)
@@ -146,10 +142,10 @@ def cluster_scores(block, coding, B):
 
 
 def _scores(block, coding, B):
-    """Yield scores ``s_i = Tᵀ(Y_i − p_i) ⊗ x̃_i``, weights and codes."""
+    """Yield scores ``s_i = Tᵀ(Y_i − p_i) ⊗ x̃_i`` and weights."""
     for rows, p, codes, weight in coding.probabilities(block, B):
         contrasts = coding.T.T @ _residuals(p, codes)
-        yield np.hstack([rows * r[:, None] for r in contrasts]), weight, codes
+        yield np.hstack([rows * r[:, None] for r in contrasts]), weight
 
 
 def _residuals(p, codes):

@@ -7,8 +7,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._validation import check_flag, check_integer, check_interval, check_option
 from ..statistics._warn_caller import warn_caller
+from ..statistics._weights import are_counts
 from . import _checks as check
-from ._inference import LogisticInference, check_total
+from ._inference import LogisticInference
 from ._maximum import maximise, reference_code
 from ._rows import unchanged_by_errors
 
@@ -78,7 +79,11 @@ class IRLSLogisticRegression(LogisticInference):
         Class without a row in ``summary()``, ``standard_errors_``, ``covariance_``.
     n_parameters_ : int
     n_observations_ : float
-        Sum of the weights.
+        Sum of the weights, or the effective number of rows that relative weights are
+        raised to.
+    weights_are_counts_ : bool
+        Whether the weights can be counts of rows. If not, whatever uses the inverse
+        information or the likelihood issues a :class:`skauc.SampleWeightWarning`.
     covariance_, standard_errors_, aic_, bic_
         See the properties. They exist for unpenalised fits of classes that are not
         separated, with no more features than rows. The first two also exist for
@@ -106,6 +111,13 @@ class IRLSLogisticRegression(LogisticInference):
     Multinomial fits maximise over K − 1 contrasts of the classes: differences from the
     reference for infinite C, orthonormal contrasts for finite C. The latter give
     scikit-learn's symmetric solution without its flat direction.
+
+    **Sampling weights** (each row stands for a number of units of a population, but is
+    one observation) are passed to ``fit`` as ``sample_weight``, on any scale; then ask
+    for robust errors, with the rows once more: ``model.summary(covariance="HC1", X=X,
+    y=y, sample_weight=w)``, or ``covariance="cluster", groups=…`` with the sampled
+    clusters. These take each row for one observation whatever its weight, and do not
+    depend on the scale of the weights.
 
     References
     ----------
@@ -161,8 +173,10 @@ class IRLSLogisticRegression(LogisticInference):
         sample_weight : array-like of shape (n,), default=None
             Frequency weights: 2 counts a row twice, 0 omits it. With infinite C the
             coefficients depend only on the ratios of the weights, while standard errors
-            and the likelihood treat them as counts. With finite C, multiplying the
-            weights by a has the same effect as multiplying C by a.
+            and the likelihood treat them as counts (see
+            :class:`skauc.SampleWeightWarning`); relative weights that add up to less
+            than their effective number of rows are raised to it. With finite C,
+            multiplying the weights by a has the same effect as multiplying C by a.
         offset : array-like of shape (n,), default=None
             Known term of the logit of ``classes_[1]``, for two classes. Predictions do
             not remember it: pass their own ``offset``. Not supported for rows in
@@ -192,8 +206,8 @@ class IRLSLogisticRegression(LogisticInference):
         with unchanged_by_errors(self, X):
             rows = self._rows(X, y, sample_weight, offset)
             self.classes_ = rows.classes
-            if self.penalty == "firth":
-                check_total(rows.total, "penalty='firth'")
+            self.weights_are_counts_ = are_counts(rows.weight)
+            rows = rows.raised() if np.isinf(self.C) else rows
             self.reference_ = self.classes_[reference_code(self, self.classes_)]
             K = len(self.classes_)
             shape = (1 if K == 2 else K, rows.n_features + bool(self.fit_intercept))

@@ -107,6 +107,12 @@ class RayleighProblem:
         return self.neg.n + self.pos.n
 
     @property
+    def log_odds(self) -> float:
+        """Logarithm of the ratio of the classes' total weights."""
+        neg, pos = (self.neg.n, self.pos.n) if self.rows is None else self.rows.totals
+        return float(np.log(pos / neg))
+
+    @property
     def mu(self):
         """``x̄₁ − x̄₀``."""
         return self.pos.mean - self.neg.mean

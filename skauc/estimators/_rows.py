@@ -29,6 +29,7 @@ from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._moments import group_moments
 from ..statistics._numerics import parts_of
 from ..statistics._row_blocks import row_blocks
+from ..statistics._weights import raising_factor
 from . import _checks as check
 
 _EPS = np.finfo(float).eps
@@ -83,13 +84,38 @@ class FitRows:
         names = [f"class {label!r}" for label in self.classes.tolist()]
         check_class_totals(self.totals, names)
 
+    def counted(self) -> FitRows:
+        """The rows of positive weight."""
+        if self.weight is None or self.weight.all():
+            return self
+        kept, blocks = self.weight > 0, isinstance(self.X, BlockMatrix)
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        columns = {k: v[kept] for k, v in columns.items() if v is not None and k != "X"}
+        X = self.X.where(kept) if blocks else self.X[kept]
+        return replace(self, X=X, **columns)
+
+    def raised(self, *, by_class=False) -> FitRows:
+        """Rows whose weights add up to an effective number of rows.
+
+        ``by_class``: of each class; the factors of the classes keep their totals.
+        """
+        if self.weight is None:
+            return self
+        sides = [self.y == c for c in range(len(self.classes))] if by_class else [...]
+        factors = np.array([raising_factor(self.weight[side]) for side in sides])
+        if (factors == 1).all():
+            return self
+        if by_class:
+            weight = self.weight * factors[self.y]
+            return replace(self, weight=weight, factors=1 / factors)
+        return replace(self, weight=self.weight * factors)
+
     def weighed(self) -> FitRows:
         """The rows of positive weight in memory, with checked features."""
-        kept = slice(None) if self.weight is None else self.weight > 0
-        columns = {name: getattr(self, name) for name in _COLUMNS}
-        columns = {k: None if v is None else v[kept] for k, v in columns.items()}
-        check.feature_range(columns["X"])
-        return replace(self, **columns)
+        rows = self.counted()
+        rows = replace(rows, X=rows.X[:])
+        check.feature_range(rows.X)
+        return rows
 
     def parts(self):
         """Yield float64 rows, codes, weights and offsets, part by part."""

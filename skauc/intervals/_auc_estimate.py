@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .._validation import check_option
+from .._validation import check_option, refuse_ignored
 from ..statistics._result import picture
 from ..statistics._wald import Interval, interval_tails
 from ._limits import TRANSFORMS, EstimateWithLimits
@@ -37,10 +37,11 @@ def auc_estimate(
         64 bits are ranked exactly. None only if y_true is a RowBlocks, which holds
         them.
     sample_weight : array-like of shape (n,), default=None
-        Weights of the rows. The AUC depends only on the **ratios** of the weights.
-        Intervals and standard errors need **counts** of rows (whole numbers; 2 means
-        that the row occurs twice) and raise an error for other weights. With ``groups``
-        any weights are accepted, because only their ratios matter.
+        Frequency weights. The AUC depends only on the **ratios** of the weights.
+        Intervals and standard errors take them for **counts** of rows (whole numbers; 2
+        means that the row occurs twice); for others see
+        :class:`skauc.SampleWeightWarning`. With ``groups`` any weights are right,
+        because only their ratios matter.
     groups : array-like of shape (n,), default=None
         Cluster of each row, for example the patient to whom several lesions belong.
         Intervals are then Obuchowski's: the clusters must be independent, the rows
@@ -102,7 +103,8 @@ class AUCEstimate(EstimateWithLimits):
         Share of the pairs (positive, negative) that are ranked correctly; a tie counts
         ½.
     n_neg, n_pos : float
-        Rows of each class (sum of the weights).
+        Rows of each class (sum of the weights; relative weights are first raised to
+        their effective number of rows, see :class:`skauc.SampleWeightWarning`).
     _sample : Sample
         The scores of both classes.
     pos_label : label, default=None
@@ -276,7 +278,7 @@ class AUCEstimate(EstimateWithLimits):
             See the class; None takes the default (``"delong"`` with ``groups``).
         transform : {"none", "logit", "probit"}, default=None
             Scale on which the limits are ``A ± z SE``. None takes logit, or probit for
-            ``"binormal"``, which had the best coverage. It has no effect on methods
+            ``"binormal"``, which had the best coverage. It must be None for methods
             that do not use such limits (``"score"``, ``"hanley_mcneil_score"``,
             ``"bayesian"``, ``"cortes_mohri"`` and ``"bootstrap"``).
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
@@ -295,13 +297,16 @@ class AUCEstimate(EstimateWithLimits):
         Raises
         ------
         ValueError
-            If an option is invalid; if the weights are not counts and there are no
-            groups; if a class is too small for the method or a score is infinite.
+            If an option is invalid or would have no effect; if a class is too small for
+            the method or a score is infinite.
         """
         tails = interval_tails(confidence_level, alternative)
         chosen = self._choose(method, options)
         if transform is not None:
             check_option("transform", transform, TRANSFORMS)
+            if chosen.own_limits is not None:
+                where = "for a method with limits of its own, such as 'score'"
+                refuse_ignored(where, transform=(transform, None))
         scale = transform or chosen.transform
         limits = chosen.limits(self._sample, tails, scale, **options)
         return Interval(*map(float, limits))
@@ -317,7 +322,7 @@ class AUCEstimate(EstimateWithLimits):
         for name in options:
             if name not in chosen.options:
                 raise ValueError(f"{name} must not be given for method={method!r}")
-        sample.check_variance()
+        sample.warn_unless_counts()
         if chosen.needs_two and not grouped and sample.smaller < 2:
             raise ValueError(
                 f"method={method!r} needs at least 2 rows in each class, got "

@@ -17,6 +17,7 @@ from .._validation import (
     check_interval,
     check_option,
     generator,
+    refuse_ignored,
     short,
 )
 from ..statistics._levels import without_rounding
@@ -30,6 +31,7 @@ from ._sample import Sample, samples_of
 METHODS = ("delong", "welch", "permutation", "bootstrap")
 # A smaller variance is 0: this is the squared rounding of a difference of two means
 _ROUNDING = (64 * np.finfo(float).eps) ** 2
+_DRAWN = "permutation", "bootstrap"  # methods that resample
 
 
 def compare_auc(
@@ -110,10 +112,11 @@ def compare_auc(
         Number of resamples for ``"bootstrap"`` and ``"permutation"``; a permutation
         test in which at most 20 rows matter enumerates all permutations instead.
     random_state : int, Generator or None, default=0
-        Seed of these resamples.
+        Seed of these resamples. Neither may be given for other methods.
     sample_weight : array-like of shape (n,), default=None
         Without ``groups``: **counts** of rows (whole numbers; 2 means that the row
-        occurs twice), because a test needs the number of rows. With ``groups`` only the
+        occurs twice), because a test needs the number of rows; for others see
+        :class:`skauc.SampleWeightWarning`. With ``groups`` only the
         **ratios** of the weights matter. With ``y_true_b``: a pair, the weights of the
         rows of score_a and of the rows of score_b; either may be None.
     groups : array-like of shape (n,), default=None
@@ -134,8 +137,8 @@ def compare_auc(
     Raises
     ------
     ValueError
-        If the input is invalid, a class has fewer than two rows, or the weights are not
-        counts and there are no groups.
+        If the input is invalid, a class has fewer than two rows, or an option would
+        have no effect.
 
     Notes
     -----
@@ -166,6 +169,9 @@ def compare_auc(
     check_option("method", method, METHODS)
     number = check_integer("n_resamples", n_resamples, 100, 10**7)
     rng = generator(random_state)
+    if method not in _DRAWN:
+        draws = {"n_resamples": (n_resamples, 9999), "random_state": (random_state, 0)}
+        refuse_ignored(f"for method={method!r}", **draws)
     region = WHOLE if fpr is None and tpr is None else Region.of(fpr, tpr)
     scores = [score_a, *(s for s in (score_b, *more_scores) if s is not None)]
     given = y_true_b, sample_weight, groups, pos_label, region
@@ -279,7 +285,7 @@ def _check_method(method, two_scores_of_rows, y_true_b, margin, region, groups):
             "method='permutation' needs two scores of the same rows and no margin, got "
             f"{'margin' if margin else 'another question'}"
         )
-    if method in ("permutation", "bootstrap") and region is not WHOLE:
+    if method in _DRAWN and region.width < 1:
         raise ValueError(f"fpr and tpr must be None for method={method!r}, got one")
 
 

@@ -18,6 +18,7 @@ from .._validation import (
     check_level,
     check_numbers,
     check_option,
+    refuse_ignored,
 )
 from ..statistics._wald import Interval
 from ._limits import clopper_pearson_limits, wilson_limits
@@ -36,7 +37,7 @@ def cortes_mohri_interval(
     n_errors,
     confidence_level=0.95,
     *,
-    error_interval="clopper_pearson",
+    error_interval=None,
     adaptive=True,
 ) -> Interval:
     """Interval for the AUC of a classifier if only its number of errors is known.
@@ -51,9 +52,9 @@ def cortes_mohri_interval(
     n_pos, n_neg, n_errors : int
         Positives, negatives, false positives plus false negatives.
     confidence_level : float in (0, 1), default=0.95
-    error_interval : {"clopper_pearson", "wilson", "normal", "chebyshev"}
-        Method that bounds the error rate; the last two are the paper's (eqs. 16 and
-        15). Used only if ``adaptive=False``.
+    error_interval : {"clopper_pearson", "wilson", "normal", "chebyshev"}, default=None
+        Method that bounds the error rate, for ``adaptive=False`` only; the last two are
+        the paper's (eqs. 16 and 15). None takes ``"clopper_pearson"``.
     adaptive : bool, default=True
         Distribute the risk over the numbers of errors as in section 6 of the paper.
         False bounds the error rate and the AUC separately, each at level
@@ -99,12 +100,14 @@ def cortes_mohri_interval(
     m, n = check_integer("n_pos", n_pos, 1), check_integer("n_neg", n_neg, 1)
     k0 = check_integer("n_errors", n_errors, 0, m + n)
     check_level("confidence_level", confidence_level)
-    check_option("error_interval", error_interval, ERROR_INTERVALS)
+    if error_interval is not None:
+        check_option("error_interval", error_interval, ERROR_INTERVALS)
     if check_flag("adaptive", adaptive):
+        refuse_ignored("with adaptive=True", error_interval=(error_interval, None))
         return _adaptive_interval(m, n, k0, confidence_level)
     # two statements, on the error rate and on the AUC: √level · √level
     level, N = sqrt(confidence_level), m + n
-    low, high = _error_rate(k0, N, level, error_interval)
+    low, high = _error_rate(k0, N, level, error_interval or "clopper_pearson")
     k = _whole_numbers(np.ceil(N * low), np.floor(N * high), m, n)
     # P(|A − E A| ≥ √(Var A/ε)) ≤ ε (Chebyshev, eq. 11), ε = 1 − √level
     mean, variance = cortes_mohri_moments(m, n, k)

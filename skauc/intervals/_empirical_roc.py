@@ -58,7 +58,8 @@ def empirical_roc(
     y_score : array-like of shape (n,)
         Scores, larger for the positive class; ±inf are allowed, NaN is not.
     sample_weight : array-like of shape (n,), default=None
-        Weights of the rows; bands and standard errors need counts of rows.
+        Frequency weights; bands and standard errors take them for counts of rows, see
+        :class:`skauc.SampleWeightWarning`.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     drop_intermediate : bool, default=True
@@ -270,11 +271,11 @@ class EmpiricalROC(LabelledResult):
         Raises
         ------
         ValueError
-            If an option is invalid, or the weights are not counts of rows.
+            If an option is invalid.
         """
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
-        self._sample.check_variance()
+        self._sample.warn_unless_counts()
         levels = self._sample.levels
         band = roc_band(levels, level, method, fpr, n_draws, random_state)
         return replace(band, pos_label=self.pos_label)

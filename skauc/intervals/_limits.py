@@ -30,7 +30,7 @@ class EstimateWithLimits(LabelledResult):
         """Estimate, error and 95 % limits; NaN where the rows determine no interval."""
         try:
             error, limits = self.standard_error(), self.confidence_interval()
-        except ValueError:  # weights that are not counts, too few rows or clusters
+        except ValueError:  # too few rows or clusters
             error, limits = np.nan, Interval(np.nan, np.nan)
         row = {"auc": self.auc, "standard_error": error}
         return row | {"low": limits.low, "high": limits.high}

@@ -20,6 +20,7 @@ from .._validation import (
     check_interval,
     check_option,
     generator,
+    refuse_ignored,
 )
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import NormalInverseWishart, projected_posterior
@@ -156,7 +157,7 @@ def _bayesian_limits(sample, tail_low, tail_high, **options):
     return posterior.ppf(tail_low), posterior.ppf(1 - tail_high)
 
 
-def _count_errors(sample, threshold=None, n_errors=None, **_):
+def _count_errors(sample, threshold=None, n_errors=None):
     """Number of errors if ``score >= threshold`` is predicted as positive."""
     check_either("method='cortes_mohri'", threshold=threshold, n_errors=n_errors)
     if n_errors is not None:
@@ -166,8 +167,15 @@ def _count_errors(sample, threshold=None, n_errors=None, **_):
     return int(count_neg[neg >= threshold].sum() + count_pos[pos < threshold].sum())
 
 
-def _cortes_mohri(sample, **options):
-    n_neg, n_pos = sample.sizes
+def _whole_sizes(sample):
+    """Sizes of the classes; only weights that are not counts need rounding."""
+    return [max(round(size), 1) for size in sample.sizes]
+
+
+def _cortes_mohri(sample, error_interval=None, adaptive=True, **options):
+    ignored = {"error_interval": (error_interval, None), "adaptive": (adaptive, True)}
+    refuse_ignored("to a standard error", **ignored)
+    n_neg, n_pos = _whole_sizes(sample)
     k = _count_errors(sample, **options)
     mean, variance = cortes_mohri_moments(n_pos, n_neg, k)
     return mean, np.sqrt(variance)
@@ -177,7 +185,7 @@ def _cortes_mohri_limits(
     sample, tail_low, tail_high, threshold=None, n_errors=None, **options
 ):
     k = _count_errors(sample, threshold, n_errors)
-    n_neg, n_pos = sample.sizes
+    n_neg, n_pos = _whole_sizes(sample)
     # a one-sided interval is one side of a two-sided one with twice the risk
     risk = 2 * max(tail_low, tail_high)
     if risk >= 1:

@@ -377,7 +377,7 @@ class OneVsRestAUC(Result):
         Raises
         ------
         ValueError
-            If the weights are not counts and there are no groups.
+            If a class has fewer than two rows or groups.
 
         Notes
         -----

@@ -260,7 +260,7 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     k = len(a.threshold)
     if len(b.threshold) != k:
         raise ValueError(f"other must have {k} points, got {len(b.threshold)}")
-    a._sample.check_variance()
+    a._sample.warn_unless_counts()
     if name is None:
         name = CROSSED.get(a.chosen_by, "sensitivity")
     check_option("name", name, RATES)

@@ -71,7 +71,8 @@ def operating_points(
         Cost of a missed positive relative to a false positive: ``r = (1 − π)/(cost π)``
         with the prevalence π, as in pROC's ``best.weights``.
     sample_weight : array-like of shape (n,), default=None
-        Weights of the rows; intervals need counts of rows.
+        Frequency weights; intervals take them for counts of rows, see
+        :class:`skauc.SampleWeightWarning`.
     pos_label : label, default=None
         The positive class; None takes the larger label.
 
@@ -337,8 +338,8 @@ class OperatingPoints(LabelledResult):
         Raises
         ------
         ValueError
-            If an option is invalid, the weights are not counts of rows, or an interval
-            is requested for thresholds that were given.
+            If an option is invalid, or an interval is requested for thresholds that
+            were given.
         """
         check_option("name", name, NAMES)
         tails = interval_tails(confidence_level, alternative)
@@ -353,7 +354,7 @@ class OperatingPoints(LabelledResult):
         for option in options:
             if method not in DRAWN or option not in DRAW_OPTIONS:
                 raise ValueError(f"{option} must not be given for method={method!r}")
-        self._sample.check_variance()
+        self._sample.warn_unless_counts()
         return Interval(*limits(self, name, *tails, **options))
 
     def compare(

@@ -23,6 +23,7 @@ from .._validation import (
     check_flag,
     check_numbers,
     check_option,
+    refuse_ignored,
     short,
 )
 from ..statistics._levels import height
@@ -235,7 +236,7 @@ class PartialAUC(EstimateWithLimits):
         self,
         confidence_level=0.95,
         method="score",
-        transform="logit",
+        transform=None,
         alternative="two-sided",
     ) -> Interval:
         """Confidence limits for the area, inside its possible range.
@@ -244,8 +245,9 @@ class PartialAUC(EstimateWithLimits):
         ----------
         confidence_level : float in (0, 1), default=0.95
         method : {"score", "delong"}, default="score"
-        transform : {"logit", "probit", "none"}, default="logit"
-            For ``"delong"``: the scale on which the share is assumed to be normal.
+        transform : {"logit", "probit", "none"}, default=None
+            Only for ``"delong"``: the scale on which the share is assumed to be normal;
+            None takes logit.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives a lower limit only, ``"less"`` an upper one.
 
@@ -257,18 +259,23 @@ class PartialAUC(EstimateWithLimits):
         Raises
         ------
         ValueError
-            If an option is invalid, a class has fewer than two rows, or the weights are
-            not counts and there are no groups.
+            If an option is invalid or would have no effect, or a class has fewer than
+            two rows.
         """
         tails = interval_tails(confidence_level, alternative)
         check_option("method", method, METHODS)
-        check_option("transform", transform, TRANSFORMS)
+        if transform is not None:
+            check_option("transform", transform, TRANSFORMS)
+            if method != "delong":
+                refuse_ignored(f"for method={method!r}", transform=(transform, None))
         part, region = self._part, self._part.region
         # S = area/width,   Var S = Var(area)/width²
         share, variance = part.area / region.width, part.variance / region.width**2
         if method == "delong":
             error = np.sqrt(variance)
-            limits = wald_limits(share, error, part.trials, *tails, transform)
+            limits = wald_limits(
+                share, error, part.trials, *tails, transform or "logit"
+            )
         else:
             # V(S) = S(1 − S)/n, 1/n = max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m)): Wilson's limits
             n, largest = _UNIFORM * part.trials, share * (1 - share)

@@ -16,7 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._validation import check_either, check_numbers, check_option, short
+from .._validation import (
+    check_either,
+    check_numbers,
+    check_option,
+    refuse_ignored,
+    short,
+)
 from ..statistics._levels import hanley_mcneil_variance
 from ..statistics._wald import ALTERNATIVES
 from ._limits import bisected
@@ -91,7 +97,9 @@ class Plan:
     def of(cls, auc, null, alpha, auc2, correlation, margin, alternative, method, test):
         """Check the parameters, and choose test and method where they are None."""
         two = auc2 is not None
-        second = {"auc2": auc2} if two else {"null": null}
+        if two:
+            refuse_ignored("with auc2", null=(null, None))
+        second = {"auc2": auc2} if two else {"null": 0.5 if null is None else null}
         shares = {"auc": auc, **second, "alpha": alpha}
         checked = [check_numbers(*s, 0, 1, closed="neither") for s in shares.items()]
         margin = check_numbers("margin", margin, 0, 1, closed="left")
@@ -216,7 +224,7 @@ def auc_power(
     *,
     n_pos,
     n_neg,
-    null=0.5,
+    null=None,
     alpha=0.05,
     auc2=None,
     correlation=None,
@@ -251,8 +259,8 @@ def auc_power(
     n_pos, n_neg : float or array-like >= 2
         Rows of each class; if the two scores are of different rows, in each of the
         samples.
-    null : float or array-like in (0, 1), default=0.5
-        The AUC under the null hypothesis; unused with ``auc2``.
+    null : float or array-like in (0, 1), default=None
+        The AUC under the null hypothesis, ½ for None; not with ``auc2``.
     alpha : float or array-like in (0, 1), default=0.05
         Level of the test.
     auc2 : float or array-like in (0, 1), default=None
@@ -327,7 +335,7 @@ def auc_sample_size(
     *,
     power=None,
     width=None,
-    null=0.5,
+    null=None,
     ratio=1.0,
     alpha=0.05,
     auc2=None,
@@ -383,6 +391,9 @@ def auc_sample_size(
     SampleSize(n_pos=60, n_neg=60)
     """
     check_either("auc_sample_size", power=power, width=width)
+    if width is not None:
+        given = {"null": (null, None), "margin": (margin, 0.0), "test": (test, None)}
+        refuse_ignored("with width", **given)
     if width is not None and method is None and auc2 is None:
         method = "hanley_mcneil"
     plan = Plan.of(

@@ -11,11 +11,9 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._validation import (
-    check_counts,
+    check_counted,
     check_option,
-    check_positive,
     check_score,
-    check_weight,
 )
 from ..adaptive._data_model import data_model
 from ..adaptive._prior import AdaptivePrior
@@ -24,6 +22,7 @@ from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments
 from ..statistics._rows import Rows
 from ..statistics._warn_caller import warn_caller
+from ..statistics._weights import warn_unless_counts
 
 # Relative difference below which scores are equal: rounding of a sum of P products
 _SAME = 64 * np.finfo(float).eps
@@ -322,10 +321,8 @@ def binormal_roc(
     >>> binormal_roc([0, 0, 1, 1], [0.0, 1.0, 1.0, 2.0]).youden().threshold
     1.0
     """
-    positive = check_positive(y_true, pos_label=pos_label)
-    score = check_score(y_score, len(positive), largest=1e70)
-    weight = check_weight(sample_weight, positive)
-    neg, pos = class_moments(score, positive, weight)
+    rows, _ = counted_scores(y_true, y_score, sample_weight, pos_label)
+    neg, pos = class_moments(rows.X[:, 0], rows.positive, rows.weight)
     return BinormalROC.from_moments(neg, pos, equal_variance=equal_variance)
 
 
@@ -335,11 +332,7 @@ def _one_feature(
     """Posterior of the score (None for equal scores), and scores of positive weight."""
     prior = check_prior(prior)
     check_covariance(prior, covariance, default)
-    positive = check_positive(y_true, pos_label=pos_label)
-    score = check_score(y_score, len(positive), largest=1e70)
-    weight = check_weight(sample_weight, positive)
-    check_counts(weight, positive)
-    rows = Rows.of(score[:, None], positive, weight)
+    rows, _ = counted_scores(y_true, y_score, sample_weight, pos_label)
     score, w = rows.X[:, 0], np.ones(1)
     reason = ranks_nothing(w, score)
     if isinstance(prior, AdaptivePrior):  # which does not depend on the origin
@@ -349,3 +342,12 @@ def _one_feature(
         return project(prior, rows, w, score, covariance), score
     warn_undefined(reason)
     return None, score
+
+
+def counted_scores(y_true, y_score, sample_weight, pos_label):
+    """Rows of positive weight with the score as their only feature; the label."""
+    given = y_true, sample_weight, y_score
+    positive, label, weight, score = check_counted(*given, pos_label=pos_label)
+    warn_unless_counts(weight)
+    score = check_score(score, len(positive), largest=1e70)
+    return Rows.of(score[:, None], positive, weight).as_counts(), label

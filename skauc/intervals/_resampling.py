@@ -135,8 +135,9 @@ def exchange_effects(a, b) -> tuple[np.ndarray, np.ndarray]:
         for v, w in zip(both, a.counts, strict=True)
     ])  # fmt: skip
     weight = np.concatenate(a.counts)
-    if a.clusters is None:
-        return effects, weight.astype(np.int64)
+    if a.clusters is None:  # weights that are not whole have copies of near size
+        copies = np.maximum(np.rint(weight), 1).astype(np.int64)
+        return effects * (weight / copies), copies
     effects = np.bincount(np.concatenate(a.clusters), effects * weight)
     return effects, np.ones(len(effects), np.int64)
 

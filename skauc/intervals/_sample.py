@@ -9,18 +9,24 @@ from typing import Any
 import numpy as np
 
 from .._validation import (
+    check_counted,
     check_groups,
     check_labels,
     check_non_negative,
     check_score,
-    check_weight,
-    positive_and_label,
 )
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
 from ..statistics._result import Value
 from ..statistics._row_blocks import RowBlocks, joined_weights, row_blocks
+from ..statistics._warn_caller import warn_caller
+from ..statistics._weights import (
+    NOT_COUNTS,
+    SampleWeightWarning,
+    are_counts,
+    raised,
+)
 
-LARGEST_COUNT = 2**53  # the largest whole number that a float can increase by 1
+MOST_ROWS = 2.0**53  # of more rows variances are 0 and products overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +42,8 @@ class Sample(Value):
     pos_label : label, default=None
     positive : ndarray of bool of shape (n,), default=None
         The rows of positive weight in their order, if the scores keep it.
+    of_counts : bool, default=True
+        Whether the weights, as they were given, can be counts of rows.
     """
 
     scores: tuple
@@ -43,12 +51,20 @@ class Sample(Value):
     clusters: tuple | None = None
     pos_label: Any = None
     positive: np.ndarray | None = None
+    of_counts: bool = True
 
     @classmethod
     def split(
         cls, scores, positive, weight, cluster, *, keep_order=True, pos_label=None
     ):
-        """Split the rows of several scores by class; rows of weight 0 are left out."""
+        """Split the rows of several scores by class; rows of weight 0 are left out.
+
+        Without clusters weights are counts of rows, or are raised to such.
+        """
+        of_counts = are_counts(weight)
+        if weight is not None and cluster is None:
+            weight = raised(weight)
+            weight = weight * min(1.0, MOST_ROWS / weight.sum())
         counted = True if weight is None else weight > 0
         # the numbers of the rows are gathered ten times faster than a mask is
         classes = [np.flatnonzero(side & counted) for side in (~positive, positive)]
@@ -61,8 +77,8 @@ class Sample(Value):
         rows = pos_label, (positive if weight is None else positive[counted])
         pairs = map(by_class, scores)
         if not fixed:
-            pairs, rows = (tuple(map(np.sort, p)) for p in pairs), (pos_label,)
-        return [cls(pair, *beside, *rows) for pair in pairs]
+            pairs, rows = (tuple(map(np.sort, p)) for p in pairs), (pos_label, None)
+        return [cls(pair, *beside, *rows, of_counts) for pair in pairs]
 
     @cached_property
     def levels(self) -> Levels:
@@ -100,21 +116,14 @@ class Sample(Value):
         """Number of independent rows (or clusters) of the smaller class."""
         return min(self.independent)
 
-    def check_variance(self):
-        """Raise for weights that are not counts of rows, unless there are clusters."""
-        if self.weights is None or self.clusters is not None:
-            return
-        weight = np.concatenate(self.weights)
-        odd = weight[(weight != np.floor(weight)) | (weight > LARGEST_COUNT)]
-        if len(odd):
-            raise ValueError(
-                "sample_weight must hold whole numbers (counts of rows) of at most "
-                f"2**53 for an interval without groups, got {odd[0]:g}"
-            )
+    def warn_unless_counts(self):
+        """Warn of weights that are not counts of rows, unless there are clusters."""
+        if self.clusters is None and not self.of_counts:
+            warn_caller(NOT_COUNTS, SampleWeightWarning)
 
     def check_two(self):
-        """Raise for a class of one row or cluster, or weights without a variance."""
-        self.check_variance()
+        """Raise for a class of one row or cluster; warn unless weights are counts."""
+        self.warn_unless_counts()
         if self.smaller < 2:
             kind = "rows" if self.clusters is None else "groups"
             raise ValueError(
@@ -208,8 +217,10 @@ def samples_of(
     if blocks is not None:
         y_true, scores, sample_weight = _gathered(blocks, names[0], label_name)
         names = [names[0]] * len(scores)
-    positive, label = positive_and_label(y_true, pos_label=pos_label, name=label_name)
-    weight = check_weight(sample_weight, positive)
+    given = *scores, groups
+    positive, label, weight, *scores, groups = check_counted(
+        y_true, sample_weight, *given, pos_label=pos_label, name=label_name
+    )
     cluster = check_groups(groups, len(positive))
     checked = [
         check_score(score, len(positive), name=name, allow_infinite=True)
@@ -248,9 +259,11 @@ def _gathered(blocks, name, label_name):
 
 def _checked_rows(block, name, label_name):
     """Labels, scores of shape (k, m) and weights of one block."""
-    y, n = check_labels(block.y, name=label_name), len(block)
+    y, weight = block.y, check_non_negative(block.weight, len(block))
     X = block.X.toarray() if hasattr(block.X, "toarray") else np.asarray(block.X)
+    if weight is not None and not weight.all():
+        y, X, weight = y[weight > 0], X[weight > 0], weight[weight > 0]
+    y, n = check_labels(y, name=label_name), len(y)
     how = {"name": name, "allow_infinite": True}
-    scores = np.array([check_score(column, n, **how) for column in X.reshape(n, -1).T])
-    weight = block.weight
-    return y, scores, None if weight is None else check_non_negative(weight, n)
+    columns = X.reshape(n, X.size // n if n else 1).T
+    return y, np.array([check_score(column, n, **how) for column in columns]), weight

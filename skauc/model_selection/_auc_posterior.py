@@ -65,8 +65,8 @@ def auc_posterior(
         rows under ``"auto"``. A subset of the training rows
         cannot be recognised: pass ``"training"`` or ``"held-out"`` if you know it.
     sample_weight : array-like of shape (n,), default=None
-        Number of times each row counts. Pass the weights of the fit. Divide relative
-        weights by their largest, in ``fit`` as well.
+        Number of times each row counts. Pass the weights of the fit, as they were
+        there. For weights that are not counts see :class:`skauc.SampleWeightWarning`.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``. Not for more than two classes.
 

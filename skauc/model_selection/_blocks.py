@@ -140,10 +140,11 @@ class _Whole:
                 "classes": model.scored.opened.classes,
             }
             positive = check_positive(self.classes, **known)[self.codes]
-            return Rows(self.matrix, positive, self.weight)
+            return Rows(self.matrix, positive, self.weight).as_counts()
         which = self._which(model)
         positive = (self.classes == model.pair[1])[self.codes[which]]
-        return Rows(self.matrix.where(which), positive, self.weight[which])
+        rows = Rows(self.matrix.where(which), positive, self.weight[which])
+        return rows.as_counts()
 
     def score_of(self, model) -> np.ndarray:
         """The scores of these rows."""

@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from .._validation import check_groups, check_level, check_option
+from ..intervals._limits import score_limits
 from ..leave_pair_out._bootstrap import (
     INSIDE,
     aucs,
@@ -18,6 +19,7 @@ from ..leave_pair_out._bootstrap import (
     weighted_auc,
 )
 from ..statistics._checks import as_verbosity, check_integer
+from ..statistics._levels import balanced_variance
 from ._doubts import FROZEN_IN_REFITS, warn
 from .reading._affine_steps import has_frozen
 from .reading._estimators import counted_rows, fitted_to_rows, scores_towards
@@ -59,6 +61,9 @@ class BootstrapAUC:
         only.
     pos_label : label, default=None
         The positive class.
+    sizes : (float, float), default=None
+        Rows (or groups) of the negative and of the positive class, of unequal weights
+        the effective number; None makes the interval that of the replicates alone.
 
     Examples
     --------
@@ -73,6 +78,7 @@ class BootstrapAUC:
     apparent: float
     replicates: np.ndarray
     pos_label: Any = None
+    sizes: tuple[float, float] | None = None
 
     def __repr__(self):
         low, high = self.interval()
@@ -84,12 +90,16 @@ class BootstrapAUC:
         )
 
     def interval(self, confidence_level=0.95) -> tuple[float, float]:
-        """Percentile interval of the replicates, shifted to the estimate.
+        """Interval of the estimate: the wider of two limits on either side.
 
         Each replicate has its own training sample *and* its own test rows, so the
         spread of the replicates covers both sources of chance. The replicates are
         shifted so that their median is the estimate, and the limits are clipped to [0,
-        1].
+        1]. Near 1 the replicates hardly vary, which is no evidence of precision: no
+        limit is nearer to the estimate than that of a score interval with Newcombe's
+        variance for as many rows (or groups) of each class, as in
+        :func:`skauc.auc_estimate`. With 20 rows, two features and a true AUC of .98 the
+        95 % interval then covers .98 or more (percentiles alone: .24 to .33).
 
         Parameters
         ----------
@@ -111,6 +121,12 @@ class BootstrapAUC:
         # q(α/2) − median + estimate, q(1 − α/2) − median + estimate
         limits = np.quantile(finite, [tail, 1 - tail]) + self.auc - np.median(finite)
         low, high = np.clip(np.round(limits, 12), 0.0, 1.0)
+        if self.sizes is not None:
+            sizes = np.maximum(self.sizes, 1.0)
+            floor = score_limits(
+                self.auc, lambda auc: balanced_variance(auc, *sizes), tail, tail
+            )
+            low, high = min(low, floor[0]), max(high, floor[1])
         return float(low), float(high)
 
 
@@ -162,8 +178,9 @@ def bootstrap_auc(
         Without groups the rows must be independent (no repeated measures, no time
         series).
     sample_weight : array-like of shape (n,), default=None
-        Frequency weights, used in the AUC and, if the estimator accepts them, in the
-        fit.
+        Weights, used in the AUC and, if the estimator accepts them, in the fit. The
+        interval resamples rows, so that it does not depend on the scale of the weights
+        (see :class:`skauc.SampleWeightWarning`).
     pos_label : label, default=None
         The positive class; None takes the larger label.
     random_state : int, RandomState or None, default=0
@@ -229,9 +246,21 @@ def bootstrap_auc(
     rows = X, labels, positive, weight
     scores = _refitted(estimator, rows, samples, n_jobs, verbose)
     weight = np.ones(len(labels)) if weight is None else weight
-    found = _estimate(method, scores[0], scores[1:], counts, positive, weight)
+    sizes = _sizes(positive, groups, weight)
+    found = _estimate(method, scores[0], scores[1:], counts, positive, weight, sizes)
     (label,) = labels[[np.argmax(positive)]].tolist()
     return replace(found, pos_label=label)
+
+
+def _sizes(positive, groups, weight):
+    """Effective number of rows of each class, at most its number of groups."""
+    sizes = []
+    for side in (~positive, positive):
+        share = weight[side] / weight[side].max()
+        rows = share.sum() ** 2 / (share @ share)
+        limit = np.inf if groups is None else len(np.unique(groups[side]))
+        sizes.append(float(min(rows, limit)))
+    return tuple(sizes)
 
 
 def _check_sizes(positive, groups):
@@ -256,7 +285,7 @@ def _group_counts(groups, positive, n_boot, rng):
     return bootstrap_counts(holds[0] + 2 * holds[1], n_boot, rng)[:, groups]
 
 
-def _estimate(method, full, scores, counts, positive, weight):
+def _estimate(method, full, scores, counts, positive, weight, sizes):
     """Estimate from scores (n,) of the model and (n_boot, n) of its refits."""
     apparent = weighted_auc(full, positive, weight)
     out = (counts == 0) * weight
@@ -272,4 +301,4 @@ def _estimate(method, full, scores, counts, positive, weight):
         auc = (1 - INSIDE) * apparent + INSIDE * outside
     else:
         auc = plus_632(apparent, outside)
-    return BootstrapAUC(auc, method, apparent, replicates)
+    return BootstrapAUC(auc, method, apparent, replicates, sizes)

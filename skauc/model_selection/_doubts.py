@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from ..leave_pair_out._coordinates import centred_rows, standard_unit
-from ..statistics._numerics import parts_of
 from ..statistics._warn_caller import warn_caller
+from ..statistics._weights import NOT_COUNTS, SampleWeightWarning, are_counts
 
 FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
 FEW_STEPS = 1000  # distinct values in the range of the scores, below which ties matter
@@ -51,7 +51,8 @@ def warn(reasons, rows=None) -> None:
     """Issue reasons as warnings; with ``rows``, each reason once per data set."""
     for reason in reasons:
         text = f"{reason[0].upper()}{reason[1:]}"
-        issue = partial(warn_caller, text, UntrustedAUCWarning)
+        kind = SampleWeightWarning if reason == NOT_COUNTS else UntrustedAUCWarning
+        issue = partial(warn_caller, text, kind)
         if rows is None:
             issue()
         else:
@@ -73,17 +74,9 @@ def few_rows(n_neg, n_pos) -> list[str]:
     ]
 
 
-def relative_weights(weight) -> list[str]:
-    """Sentence if weights above 1 are not whole numbers."""
-    if weight is None or not any(
-        ((weight[part] > 1) & (weight[part] != np.round(weight[part]))).any()
-        for part in parts_of(len(weight), 2**18)
-    ):
-        return []
-    return [
-        "weights are counts of rows, but sample_weight holds values above 1 that are "
-        "not whole numbers: divide relative weights by the largest one, in fit as well"
-    ]
+def not_counts(weight) -> list[str]:
+    """Sentence if weights are not counts of rows."""
+    return [] if are_counts(weight) else [NOT_COUNTS]
 
 
 def rounded_decisions(score_range, intercept) -> list[str]:
@@ -111,7 +104,7 @@ def _copies(rows):
     comparable = _tell_rows_apart(rows)
     if comparable:
         n_copies += _equal_rows(rows)
-    if n_copies >= COPIES * rows.n and relative_weights(rows.weight) == []:
+    if n_copies >= COPIES * rows.n and are_counts(rows.weight):
         yield (
             f"{n_copies:.6g} of {rows.n:.6g} rows are copies of others (a weight of 2 "
             "counts as one copy). A copy remains when a row is left out, so that the "

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._validation import check_counts, short
+from .._validation import short
 from ..adaptive._join import CONTRAST
 from ..intervals._projection import project, ranks_nothing, warn_undefined
 from ..leave_pair_out._left_out import Source
@@ -141,7 +141,7 @@ class Evaluation:
             out += doubts.few_rows(round(front.n_neg, 9), round(front.n_pos, 9))
         span = float(np.ptp(model.score))
         out += doubts.rounded_decisions(span, model.threshold)
-        out += doubts.relative_weights(self.sample.all_rows.weight)
+        out += self._doubts_of_weights()
         if not self.question.adaptive:
             return out
         if self.held_out:
@@ -166,6 +166,11 @@ class Evaluation:
             out.append(doubts.NO_ROWS_LEFT_OUT.format(n_features=P, n=n))
         return out
 
+    def _doubts_of_weights(self):
+        sample = self.sample
+        weight = self.model.weight if sample.is_all else sample.all_rows.weight
+        return doubts.not_counts(weight)
+
     def warn(self, *, once=False) -> None:
         """Issue the doubts as warnings; ``once`` per data set, for a search."""
         known = self.doubts if self.reason_unranked is None else []
@@ -173,9 +178,9 @@ class Evaluation:
 
     def error(self) -> float:
         """Bayesian error estimate at the model's own threshold."""
-        self._warn_without_closed_form()
+        self._warn_of_score()
         model = self.model
-        share_pos = model.front.n_pos / model.front.n
+        share_pos = model.front.share_pos
         if self.projection is None:  # all rows get the same prediction
             called_positive = model.score[0] > model.threshold
             return float(1 - share_pos if called_positive else share_pos)
@@ -185,16 +190,18 @@ class Evaluation:
 
     def ebauc(self, thresholds) -> float:
         """EBAUC over the ``"scores"`` of the rows, or over ``"all"`` thresholds."""
-        self._warn_without_closed_form()
+        self._warn_of_score()
         if self.projection is None:
             return 0.5
         return self.projection.ebauc(None if thresholds == "all" else self.model.score)
 
-    def _warn_without_closed_form(self):
+    def _warn_of_score(self):
+        """Issue the doubts about a score that comes without an interval."""
         name = self.model.broken_by
         if name is not None and not self.held_out:
             reason = doubts.CLOSED_FORM_ANYWAY.format(name=name)
             doubts.warn([reason], self.model.front)
+        doubts.warn(self._doubts_of_weights(), self.model.front)
 
 
 def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
@@ -222,8 +229,6 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
         pos_label=question.pos_label,
         any_classifier=any_classifier,
     )
-    for model in models:
-        check_counts(model.weight, model.positive)
     unjudged = question.rows == "auto" and not question.adaptive
     judgement = ASSUMED if unjudged else judge_rows(models[0], question.rows)
     samples = map(Sample.of_all, models)

@@ -11,7 +11,7 @@ from sklearn import get_config
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from .._validation import check_option
+from .._validation import check_option, refuse_ignored
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_covariance, check_prior
 from ..statistics._warn_caller import warn_caller
@@ -230,6 +230,7 @@ def make_cbauc_scorer(
         pos_label=pos_label,
     )
     if output == "dict":
+        refuse_ignored('with output="dict"', scale=(scale, "auc"))
         params["output"] = output
     return Scorer("make_cbauc_scorer", _cbauc, params)
 

@@ -98,6 +98,21 @@ def check_option(name, value, options):
     return value
 
 
+def refuse_ignored(where, **given):
+    """Raise for options without effect that differ from their default values.
+
+    ``where`` says in words where they have none, such as "for method='delong'"; each
+    option is a pair of the given value and the default.
+    """
+    for name, (value, default) in given.items():
+        simple = value is None or isinstance(value, int | float | str)
+        if not simple or value != default:
+            raise ValueError(
+                f"{name} must not be given {where}, where it has no effect, got "
+                f"{short(value)}"
+            )
+
+
 def generator(random_state) -> np.random.Generator:
     """Numpy Generator for a ``random_state``.
 

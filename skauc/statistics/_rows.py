@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from threading import Lock
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from ._weights import raising_factor
 
 LIMIT_BYTES = 256 * 2**20
 _ENTRY_BYTES = 1024  # size of the key and the objects of an entry
@@ -83,11 +85,15 @@ class Rows:
     positive : ndarray of bool of shape (n,)
     weight : ndarray of float64 of shape (n,)
         Weights as repetitions of a row, all > 0.
+    raised : (float, float), default=(1.0, 1.0)
+        Factors by which :meth:`as_counts` multiplied the given weights of the negative
+        and of the positive rows.
     """
 
     X: Any
     positive: np.ndarray
     weight: np.ndarray
+    raised: tuple[float, float] = (1.0, 1.0)
 
     @classmethod
     def of(cls, X, positive, weight=None) -> Rows:
@@ -98,6 +104,21 @@ class Rows:
         rows = cls(X, positive, np.asarray(weight, dtype=float))
         counted = rows.weight > 0
         return rows if counted.all() else rows[counted]
+
+    def as_counts(self) -> Rows:
+        """Rows whose weights add up to an effective number of rows of each class."""
+        sides = ~self.positive, self.positive
+        neg, pos = (raising_factor(self.weight[side]) for side in sides)
+        if neg == pos == 1:
+            return self
+        weight = self.weight * np.where(self.positive, pos, neg)
+        return replace(self, weight=weight, raised=(neg, pos))
+
+    @property
+    def share_pos(self) -> float:
+        """Share of the positive rows in the sum of the given weights."""
+        neg, pos = self.n_neg / self.raised[0], self.n_pos / self.raised[1]
+        return pos / (neg + pos)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -126,7 +147,12 @@ class Rows:
 
     def __getitem__(self, which) -> Rows:
         """Rows of an index array or a mask."""
-        return Rows(self.X[which], self.positive[which], self.weight[which])
+        return replace(
+            self,
+            X=self.X[which],
+            positive=self.positive[which],
+            weight=self.weight[which],
+        )
 
     @cached_property
     def key(self) -> bytes:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import warnings
 
-_PACKAGE = __file__.rsplit("statistics", 1)[0]
+# a cached property is called by functools
+_INSIDE = __file__.rsplit("statistics", 1)[0], functools.__file__
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
@@ -22,6 +24,6 @@ def warn_caller(message: str, category: type[Warning]) -> None:
         Class of the warning.
     """
     frame, level = inspect.currentframe(), 1
-    while frame and frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame and frame.f_back and frame.f_code.co_filename.startswith(_INSIDE):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

@@ -354,9 +354,6 @@ def test_errors_of_intervals_and_comparisons():
             call()
     with pytest.raises(TypeError, match="other must be an OperatingPoints, got int"):
         points.compare(1)
-    weighted = operating_points([0, 1], [1, 2], threshold=1, sample_weight=[0.5, 1])
-    with pytest.raises(ValueError, match="sample_weight must hold whole numbers"):
-        weighted.interval("sensitivity")
 
 
 @pytest.mark.parametrize("method", ["optimism_corrected", "bayesian_bootstrap"])

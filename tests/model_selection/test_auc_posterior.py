@@ -47,6 +47,7 @@ from skauc import (
     NormalInverseWishart,
     PairwiseAUCPosterior,
     ResubstitutionSplit,
+    SampleWeightWarning,
     UntrustedAUCWarning,
     auc_posterior,
     bayesian_val_score,
@@ -592,7 +593,7 @@ SENTENCES = {
     "relative weights": (
         lambda: fitted(MODEL, X, Y, sample_weight=RELATIVE),
         {"sample_weight": RELATIVE},
-        "sample_weight holds values above 1 that are not whole numbers: divide",
+        r"The weights w in sample_weight are not counts of rows: .* divide w by",
     ),
     "intercept": (
         lambda: (with_coef(MODEL, MODEL.coef_, np.array([-1e14])), X, Y),
@@ -673,7 +674,8 @@ def test_every_sentence_is_warned_of(name):
     with warnings.catch_warnings(record=True) as issued:
         warnings.simplefilter("always")
         posterior = auc_posterior(model, rows, y, **question)
-    said = [str(w.message) for w in issued if w.category is UntrustedAUCWarning]
+    kinds = UntrustedAUCWarning, SampleWeightWarning
+    said = [str(w.message) for w in issued if w.category in kinds]
     if name == "pairs":
         [sentences] = {one.warnings for one in posterior.pairs.values()}
     else:

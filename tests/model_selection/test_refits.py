@@ -22,6 +22,7 @@ from skauc import (
     AdaptivePrior,
     BootstrapAUC,
     UntrustedAUCWarning,
+    auc_estimate,
     auc_posterior,
     bootstrap_auc,
 )
@@ -408,3 +409,33 @@ def test_samplers_resample_in_every_refit():
     rare = np.arange(60) % 4 == 0
     assert abs(bootstrap_auc(model, NOISE, rare, n_boot=10).auc - 0.5) < 0.2
     assert abs(refitted(model, NOISE, rare, 5).leave_pair_out - 0.5) < 0.2
+
+
+def near_one(seed, n=20, auc=0.98, n_boot=40):
+    """True AUC of a logistic model, and its bootstrap interval."""
+    rng, y = np.random.default_rng(seed), np.arange(n) % 2
+    gap = np.sqrt(2) * ndtri(auc)
+    X = rng.normal(size=(n, 2))
+    X[:, 0] += gap * y
+    w = LogisticRegression().fit(X, y).coef_[0]
+    true = ndtr(gap * w[0] / np.linalg.norm(w) / np.sqrt(2))
+    return true, bootstrap_auc(LogisticRegression(), X, y, n_boot=n_boot).interval()
+
+
+def test_interval_near_one_does_not_collapse():
+    for seed in range(4):
+        _, (low, high) = near_one(seed, auc=0.999, n_boot=10)
+        assert low < 0.97 < 0.999 < high
+    # no limit is nearer than that of a score interval for as many rows
+    perfect = BootstrapAUC(1.0, "oob", 1.0, np.ones(20), (10.0, 10.0))
+    scores = auc_estimate(np.arange(20) % 2, np.arange(20) % 2)
+    score = scores.confidence_interval(method="hanley_mcneil_score")
+    assert perfect.interval() == pytest.approx(score, abs=1e-6)
+    assert BootstrapAUC(1.0, "oob", 1.0, np.ones(20)).interval() == (1, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "auc"), [(20, 0.98), (20, 0.9), (40, 0.98), (40, 0.8)])
+def test_interval_covers(n, auc):
+    found = [near_one(seed, n, auc) for seed in range(100)]
+    assert np.mean([low <= true <= high for true, (low, high) in found]) >= 0.9

@@ -27,6 +27,7 @@ from ..._validation import (
     check_score,
     check_weight,
     distinct_labels,
+    take_rows,
 )
 from ...estimators._gaussian_auc import GaussianAUCClassifier
 from ...estimators._lda import LinearDiscriminantROC
@@ -52,17 +53,6 @@ def n_rows(X) -> int:
     if not hasattr(X, "__len__"):
         raise TypeError(f"X must be an array of rows, got {X!r}")
     return len(X)
-
-
-def take_rows(X, rows):
-    """Rows by number, in the container type of X."""
-    if hasattr(X, "iloc"):  # pandas
-        return X.iloc[rows]
-    if sparse.issparse(X):
-        return X.tocsr()[rows]
-    if hasattr(X, "shape"):  # arrays and polars
-        return X[rows]
-    return [X[row] for row in rows]
 
 
 def has_columns(X) -> bool:

@@ -211,7 +211,7 @@ class FittedModel:
     def _rows(self, X):
         """Rows of this model from rows of all classes."""
         X = X if self.which is None else X[self.which]
-        return Rows.of(X, self.positive, self.weight)
+        return Rows.of(X, self.positive, self.weight).as_counts()
 
     @cached_property
     def _entered(self):

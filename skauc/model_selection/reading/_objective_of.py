@@ -174,24 +174,26 @@ def _fit(linear, rows, flipped, loss, l2, *, scaled_intercept=False):
 def class_weight_of(linear, rows: Rows, flipped=False) -> tuple[float, float]:
     """Factors by which a model weighs negative and positive rows in its fit.
 
+    They multiply the weights of rows, which may have been raised since the fit.
+
     Parameters
     ----------
     linear : fitted linear model
     rows : Rows
     flipped : bool, default=False
     """
-    given = linear.class_weight
+    given, raised = linear.class_weight, np.array(rows.raised)
     if given is None:
-        return 1.0, 1.0
+        return tuple((1 / raised).tolist())
     if isinstance(given, str):  # "balanced": n/(2 n_c), of rows or of weights
-        total = np.array([rows.n_neg, rows.n_pos])
+        total = np.array([rows.n_neg, rows.n_pos]) / raised
         if rows.weighted and _balances_rows(linear):
             n_pos = np.count_nonzero(rows.positive)
             total = np.array([len(rows.positive) - n_pos, n_pos])
-        neg, pos = total.sum() / (2 * total)
+        neg, pos = total.sum() / (2 * total) / raised
         return float(neg), float(pos)
     factors = compute_class_weight(given, classes=linear.classes_, y=linear.classes_)
-    neg, pos = factors[::-1] if flipped else factors
+    neg, pos = (factors[::-1] if flipped else factors) / raised
     return float(neg), float(pos)
 
 

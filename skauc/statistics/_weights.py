@@ -1,0 +1,103 @@
+"""The meaning of weights: counts of rows, and what happens to other weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._numerics import parts_of
+from ._warn_caller import warn_caller
+
+# Weights of more than this on average are population totals rather than counts: tables
+# of counts with one row for each pattern rarely hold more, survey weights mostly do
+MOST_COPIES = 100
+_PART = 2**18
+_ROUNDING = 1e-12  # Σw/Σw² of equal weights is rounded
+
+NOT_COUNTS = (
+    "The weights w in sample_weight are not counts of rows: they are not whole "
+    f"numbers, or add up to more than {MOST_COPIES} times the number of rows. The "
+    "estimate is right, but standard errors, intervals and posteriors take a weight "
+    "of 2 for two rows, so that errors are too small by a factor of about "
+    "sqrt(sum(w**2)/sum(w)) where it exceeds 1. For sampling weights of independent "
+    "rows pass groups=np.arange(n) where a function takes groups, or "
+    "covariance='HC0' to a summary; elsewhere divide w by sum(w**2)/sum(w) and "
+    "ignore this warning"
+)
+
+
+class SampleWeightWarning(UserWarning):
+    """Warning that ``sample_weight`` holds weights that are not counts of rows.
+
+    In this package ``sample_weight`` means **frequency weights**: a row of weight 2
+    counts as two equal rows, and a row of weight 0 is gone before anything looks at it.
+    Every function whose standard errors, intervals or posteriors count rows issues this
+    one warning for weights that cannot be counts, because they are not whole numbers or
+    add up to more than 100 times the number of rows (population totals). Integer
+    sampling weights, such as 1, 2 and 5, cannot be told from counts, and are taken for
+    counts without a warning.
+
+    - **Estimates** depend on the ratios of the weights only, apart from penalties: they
+      are right for weights of any kind.
+    - **Sampling weights** of independent rows: pass ``groups=np.arange(n)`` to
+      functions that take groups, and ``covariance="HC0"``, ``"HC1"`` or ``"cluster"``
+      with X, y and ``sample_weight`` to the tables and tests of
+      :class:`skauc.IRLSLogisticRegression`. These errors do not depend on the scale of
+      the weights, and there is no warning. Neither is there one where only ratios
+      enter: in ``fit``, and in :func:`skauc.bootstrap_auc`.
+    - **Elsewhere** divide the weights w by ``sum(w**2)/sum(w)``. They then add up to
+      the effective number of rows, ``sum(w)**2/sum(w**2)``, and errors are about right.
+      Weights that add up to less than this number, such as relative weights of sum 1,
+      are multiplied so that they add up to it.
+
+    Parameters
+    ----------
+    message : str
+        What is doubtful, by how much, and a remedy.
+
+    References
+    ----------
+    Kish (1965), Survey Sampling, Wiley (effective number of rows); Lumley (2010),
+    https://doi.org/10.1002/9780470580066
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skauc import SampleWeightWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", SampleWeightWarning)  # known weights
+    """
+
+    def __init__(self, message):
+        super().__init__(message)
+
+
+def are_counts(weight) -> bool:
+    """Whether weights (None: all 1) are whole and add up to at most 100 a row."""
+    if weight is None:
+        return True
+    parts = [weight[part] for part in parts_of(len(weight), _PART)]
+    if any((part != np.floor(part)).any() for part in parts):
+        return False
+    return bool(weight.sum() <= MOST_COPIES * np.count_nonzero(weight))
+
+
+def warn_unless_counts(weight) -> None:
+    """Issue the one warning about weights that are not counts of rows."""
+    if not are_counts(weight):
+        warn_caller(NOT_COUNTS, SampleWeightWarning)
+
+
+def raising_factor(weight) -> float:
+    """Factor ``Σw/Σw²`` of weights that add up to less than ``(Σw)²/Σw²``, or 1."""
+    largest = weight.max(initial=0.0)
+    if largest == 0:
+        return 1.0
+    w = weight / largest  # squares of tiny weights would underflow
+    factor = float(w.sum() / (w @ w) / largest)
+    return factor if factor > 1 + _ROUNDING else 1.0
+
+
+def raised(weight):
+    """Weights, raised if necessary to add up to the effective number of rows."""
+    factor = 1.0 if weight is None else raising_factor(weight)
+    return weight if factor == 1 else weight * factor
