@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import column_or_1d, indexable
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_positive, check_weight, short
@@ -31,6 +31,7 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._joint import JointAUCs, maximum_bias
 from ..statistics._levels import placements
 from . import _doubts as doubts
+from ._estimators import in_parallel
 from ._posterior import Evaluation, evaluations
 
 CONTRASTS = 32  # coordinates of a sketch: distances are accurate to an eighth
@@ -272,24 +273,33 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
                 "search must hold at least one fitted model, got an empty list"
             )
         params: tuple[dict, ...] = ({},) * len(search)
-        row, score, selected = np.arange(len(search)), None, None
+        row, score = np.arange(len(search)), None
         ways = [partial(_evaluated, model, "auto", **question) for model in search]
     elif _is_search(search):
         check_is_fitted(search, "cv_results_")
         row, score = _comparable(search)
         params = tuple(search.cv_results_["params"][i] for i in row)
-        best = np.flatnonzero(row == getattr(search, "best_index_", None))
-        selected = int(best[0]) if len(best) else None
+        may_fail = isinstance(getattr(search, "error_score", None), Real)
         fit = partial(_refitted, search.estimator, fit_params, question)
-        ways = [partial(fit, one) for one in params]
+        ways = [partial(fit, one, may_fail=may_fail) for one in params]
     else:
         raise TypeError(
             "search must be a fitted search or a list of fitted models, got "
             f"{type(search).__name__}"
         )
-    found = Parallel(n_jobs=n_jobs)(delayed(evaluate)() for evaluate in ways)
-    table = {"params": params, "row": row, "score": score}
-    return _reported(found, selected, ways), selected, table
+    found = in_parallel(ways, n_jobs)
+    fitted = [k for k, one in enumerate(found) if one is not None]
+    if not fitted:
+        raise ValueError("search must have a candidate whose fit succeeds, got none")
+    row, score = row[fitted], None if score is None else score[fitted]
+    table = {"params": tuple(params[k] for k in fitted), "row": row, "score": score}
+    best = np.flatnonzero(row == getattr(search, "best_index_", -1))
+    selected = int(best[0]) if len(best) else None
+    ways = [ways[k] for k in fitted]
+    candidates = _reported([found[k] for k in fitted], selected, ways)
+    # by the caller, so that worker processes do not repeat each other
+    doubts.warn(dict.fromkeys(w for c in candidates for w in c.posterior.warnings))
+    return candidates, selected, table
 
 
 def _reported(candidates, selected, ways):
@@ -356,12 +366,17 @@ def _comparable(search):
     return row, None if ranked is None else score[row]
 
 
-def _refitted(estimator, fit_params, question, params, report=False):
-    """A candidate of a search, fitted to all rows."""
+def _refitted(estimator, fit_params, question, params, *, may_fail, report=False):
+    """A candidate of a search, fitted to all rows; None if that fails and may fail."""
     # as in scikit-learn's searches: an estimator among the values is cloned, not fitted
     values = {name: clone(value, safe=False) for name, value in params.items()}
     model = clone(clone(estimator).set_params(**values))
-    model.fit(question["X"], question["y"], **fit_params)
+    try:
+        model.fit(question["X"], question["y"], **fit_params)
+    except Exception:
+        if may_fail:
+            return None
+        raise
     return _evaluated(model, "training", report=report, **question)
 
 
@@ -371,5 +386,4 @@ def _evaluated(model, rows, X, y, *, prior, weight, report=False):
     [evaluation] = evaluations(
         model, X, y, prior=prior, rows=rows, report=report, pairs=True, **how
     )
-    evaluation.warn(once=True)
     return candidate(evaluation)

@@ -6,10 +6,9 @@ They give the AUC of rows left out where no closed form exists, and ``bootstrap_
 from __future__ import annotations
 
 from dataclasses import dataclass
-from warnings import catch_warnings
+from functools import partial
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from .._validation import check_groups, check_level, check_option
@@ -27,7 +26,7 @@ from ..statistics._checks import as_verbosity, check_integer
 from ..statistics._rows import Rows
 from ._affine_steps import has_frozen
 from ._doubts import FROZEN_IN_REFITS, warn
-from ._estimators import counted_rows, fitted_to_rows, scores_towards
+from ._estimators import counted_rows, fitted_to_rows, in_parallel, scores_towards
 from ._fitted_model import FittedModel
 
 METHODS = (".632+", ".632", "oob", "optimism")
@@ -67,9 +66,9 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
     rows = X, scored.y, positive, scored.weight
     drawn = balanced_samples(Rows.of(model.rows.X, positive), int(K))
     try:
-        # the user's fit has already issued these warnings
-        with catch_warnings(action="ignore"):
-            scores = _refitted(estimator, rows, drawn, None, verbose)
+        scores = _refitted(estimator, rows, drawn, None, verbose)
+    except Warning:  # a warning of the fit that the user made an error
+        raise
     except Exception:  # an estimator may raise anything for repeated rows
         return None
     outside = weighted_auc(scores, positive, (drawn == 0) * front.weight)
@@ -84,10 +83,8 @@ def refits_source(model: FittedModel, K, *, verbose=0, whole=False) -> Source | 
 
 def _refitted(estimator, rows, counts, n_jobs, verbose):
     """Scores (K, n) of all rows by clones fitted to K samples."""
-    scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_refit_scores)(estimator, *rows, count) for count in counts
-    )
-    return np.array(scores)
+    calls = (partial(_refit_scores, estimator, *rows, count) for count in counts)
+    return np.array(in_parallel(calls, n_jobs, verbose))
 
 
 def _refit_scores(estimator, X, y, positive, weight, count) -> np.ndarray:

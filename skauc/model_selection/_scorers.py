@@ -176,7 +176,8 @@ def make_cbauc_scorer(
     output : {"number", "dict"}, default="number"
         ``"dict"`` returns several numbers for multimetric searches: ``auc, std, low,
         high`` of the posterior (95 %), ``choice`` (the ranking score in probits, for
-        ``refit="choice"``) and ``contrast_00`` to ``contrast_31``, from which
+        ``refit="choice"``), the same number as ``score`` (for halving searches) and
+        ``contrast_00`` to ``contrast_31``, from which
         :func:`skauc.one_sd_rule` computes standard deviations of differences.
 
     Returns
@@ -388,6 +389,7 @@ def _numbers(found, probit):
     low, high = posterior.interval(0.95)
     numbers = {"auc": posterior.mean(), "std": posterior.std()}
     numbers |= {"low": low, "high": high, "choice": _mean_probit(probit)}
+    numbers["score"] = numbers["choice"]  # by which halving searches rank
     # sketches are linear: the mean over pairs of classes has the mean sketch
     sketch = np.mean([c.sketch(CONTRASTS) for c in candidates], axis=0)
     return numbers | dict(zip(contrast_names(), map(float, sketch), strict=True))
