@@ -129,11 +129,11 @@ def _split(cv, X, y, positive, groups, params):
 
 def _held_out_scores(estimator, X, y, positive, folds, params, n_jobs, verbose=0):
     """Scores of the test rows of every fold."""
+    params = dict(params or {})
+    # the groups of the splitter are not passed to a fit that does not request them
     if params and get_config()["enable_metadata_routing"]:
-        # the groups of the splitter are not passed to a fit that does not request them
-        kept = get_routing_for_object(estimator).consumes("fit", ["groups"])
-        dropped = {"groups"} - set(kept)
-        params = {name: params[name] for name in params.keys() - dropped}
+        if not get_routing_for_object(estimator).consumes("fit", ["groups"]):
+            params.pop("groups", None)
     fold_scores = partial(_fold_scores, estimator, X, y, positive, params)
     return in_parallel((partial(fold_scores, *fold) for fold in folds), n_jobs, verbose)
 
