@@ -35,7 +35,7 @@ OPTIONAL = {"matplotlib", "pandas", "dask", "distributed", "pyarrow", "tqdm"}
 STANDARD = {
     *("__future__", "collections", "contextlib", "copy", "dataclasses", "fractions"),
     *("functools", "hashlib", "html", "importlib", "inspect", "itertools", "math"),
-    *("logging", "numbers", "operator", "sys", "tempfile", "threading", "time"),
+    *("logging", "numbers", "operator", "os", "sys", "tempfile", "threading", "time"),
     *("types", "typing"),
     *("warnings", "weakref", "abc", "enum", "collections.abc"),
 }
@@ -190,3 +190,15 @@ def test_tests_import_few_private_modules():
                     end = min(hidden[0] + 1, len(parts))
                     private[".".join(parts[:end])] += 1
     assert len(private) <= KERNEL_MODULES, sorted(private)
+
+
+def test_filters_of_warnings_are_changed_in_worker_processes_only():
+    """All threads of a process share them."""
+    changing = {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings"}
+    names = {
+        str(path)
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if {getattr(node, key, None) for key in ("id", "attr", "name")} & changing
+    }
+    assert names == {"model_selection/_estimators.py"}

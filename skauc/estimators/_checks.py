@@ -42,11 +42,17 @@ def class_factors(class_weight, total, classes):
     """Factors of the classes' weights, whose sums are ``total``; shape (K,)."""
     labels = classes.tolist()
     if isinstance(class_weight, dict):
-        unknown = set(class_weight) - set(labels)
-        if unknown:
+        # as in scikit-learn: a fold may lack a label, but a name may be misspelt
+        unknown = [name for name in class_weight if name not in labels]
+        unnamed = [label for label in labels if label not in class_weight]
+        if unknown and unnamed:
             raise ValueError(
-                f"class_weight must name labels of {labels}, got {unknown.pop()!r}"
+                f"class_weight must name labels of {labels}, got {unknown[0]!r} and no "
+                f"weight of {unnamed[0]!r}"
             )
+        for label in labels:
+            rule = f"class_weight of {label!r}"
+            check_interval(rule, class_weight.get(label, 1.0), 0, closed="neither")
         return np.array([class_weight.get(k, 1.0) for k in labels], float)
     # "balanced": n/(K n_k), so that all classes weigh n/K
     return total.sum() / (len(labels) * total)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 
 import numpy as np
 from scipy.special import expit, logit
@@ -126,16 +127,37 @@ def drawn_points(several, n_draws=None, random_state=0):
     list of dict of ndarray of shape (draws, k)
     """
     counts = several[0]._sample.counts
+    ways = [(points, *_possible_corners(points)) for points in several]
     for weights in bayesian_weights(counts, n_draws, random_state):
-        yield [_points_of_draw(one, *weights) for one in several]
+        yield [_points_of_draw(*way, weights) for way in ways]
 
 
-def _points_of_draw(points, neg, pos):
+def _possible_corners(points):
+    """Corners that a draw may choose, and the first one above which each row lies.
+
+    Returns
+    -------
+    corners : ndarray of int of shape (c,)
+    first : (ndarray of int of shape (n_neg,), ndarray of int of shape (n_pos,))
+    """
+    levels = points._sample.levels
+    corners = np.arange(len(levels.value) + 1)
+    if points.chosen_by in BEST:
+        # the level at a best point holds a positive, the next one a negative
+        ends = levels.pos[::-1] > 0
+        ends[:-1] &= levels.neg[-2::-1] > 0
+        corners = np.append(0, 1 + np.flatnonzero(ends))
+    first = np.searchsorted(corners, np.arange(len(levels.value), 0, -1))
+    return corners, [first[level] for level in levels.row_levels]
+
+
+def _points_of_draw(points, corners, first, weights):
     """Choose the points of one score again, with drawn weights of its rows."""
     levels = points._sample.levels
-    fpr, tpr = (_rates(w) for w in levels.sums_at(neg, pos))
-    at = points._rule.corners(levels.thresholds, fpr, tpr)
+    fpr, tpr = map(_rates, weights, first, repeat(len(corners)))
+    at = points._rule.corners(levels.thresholds[corners[1:] - 1], fpr, tpr)
     drawn = tuple(np.take_along_axis(rate, at, axis=1) for rate in (tpr, fpr))
+    at = corners[at]
     return {
         "threshold": np.append(np.inf, levels.thresholds)[at],
         "sensitivity": drawn[0],
@@ -145,11 +167,11 @@ def _points_of_draw(points, neg, pos):
     }
 
 
-def _rates(weight):
-    """Share of the weight at or above each threshold, shape (draws, d + 1), from 0."""
-    above = np.zeros((len(weight), weight.shape[1] + 1))
-    np.cumsum(weight[:, ::-1], axis=1, out=above[:, 1:])
-    return above / above[:, -1:]
+def _rates(weight, first, n_corners):
+    """Share of the weight at or above each corner, shape (draws, c)."""
+    sums = [np.bincount(first, of_draw, n_corners + 1) for of_draw in weight]
+    above = np.cumsum(sums, axis=1)
+    return above[:, :-1] / above[:, -1:]
 
 
 def _drawn_limits(points, name, tail_low, tail_high, **options):

@@ -42,7 +42,8 @@ def operating_points(
     Every value has intervals. The rows must not have trained the model. They must be
     independent: with several rows per patient the intervals are too narrow
     (:func:`auc_estimate` and its partial areas accept ``groups``). Costs one sort, then
-    O(1) per threshold.
+    O(1) per threshold. Intervals that draw weights cost O(n) per draw: those of a best
+    point take 10 s for 200 000 rows and 4000 draws.
 
     Parameters
     ----------

@@ -43,7 +43,14 @@ def bayesian_weights(counts, n_draws, random_state):
     number = DRAWS if n_draws is None else check_integer("n_draws", n_draws, 20, 10**6)
     rng = generator(random_state)
     for size in batches(number, sum(map(len, counts))):
-        yield tuple(rng.standard_gamma(w, (size, len(w))) for w in counts)
+        yield tuple(_gamma(rng, w, (size, len(w))) for w in counts)
+
+
+def _gamma(rng, counts, shape):
+    """Gamma numbers; those of single rows are exponential, in half the time."""
+    if (counts == 1).all():
+        return rng.standard_exponential(shape)
+    return rng.standard_gamma(counts, shape)
 
 
 def resampled_weights(counts, n_resamples, rng, clusters=None):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from .._validation import check_groups, check_level, check_option
@@ -22,17 +22,20 @@ from ..statistics._checks import as_verbosity, check_integer
 from ..statistics._levels import balanced_variance
 from ._doubts import FROZEN_IN_REFITS, warn
 from .reading._affine_steps import has_frozen
-from .reading._estimators import counted_rows, fitted_to_rows, scores_towards
+from .reading._estimators import (
+    counted_rows,
+    fitted_to_rows,
+    in_parallel,
+    scores_towards,
+)
 
 METHODS = (".632+", ".632", "oob", "optimism")
 
 
 def _refitted(estimator, rows, counts, n_jobs, verbose):
     """Scores (K, n) of all rows by clones fitted to K samples."""
-    scores = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_refit_scores)(estimator, *rows, count) for count in counts
-    )
-    return np.array(scores)
+    calls = (partial(_refit_scores, estimator, *rows, count) for count in counts)
+    return np.array(in_parallel(calls, n_jobs, verbose))
 
 
 def _refit_scores(estimator, X, y, positive, weight, count) -> np.ndarray:

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import indexable
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_labels, check_positive, check_weight, short
@@ -33,6 +33,7 @@ from ..statistics._levels import placements
 from . import _doubts as doubts
 from ._posterior import Evaluation, evaluations
 from ._question import Question
+from .reading._estimators import in_parallel
 
 CONTRASTS = 32  # coordinates of a sketch: distances are accurate to an eighth
 _BLOCK = 2**14  # rows whose random directions are drawn at once
@@ -284,7 +285,7 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
     positive, y = check_positive(y), check_labels(y)
     fit_params = _checked(fit_params)
     weight = check_weight(_weight_of(fit_params), positive)
-    question = Question(prior, rows="training", left_out="closed form")
+    question = Question(prior, rows="training", left_out="fits")
     data = X, y, weight
     if isinstance(search, list | tuple):
         if not search:
@@ -292,29 +293,39 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
                 "search must hold at least one fitted model, got an empty list"
             )
         params: tuple[dict, ...] = ({},) * len(search)
-        row, score, selected = np.arange(len(search)), None, None
+        row, score = np.arange(len(search)), None
         question = replace(question, rows="auto")
         ways = [partial(_evaluated, model, *data, question) for model in search]
     elif _is_search(search):
         check_is_fitted(search, "cv_results_")
         row, score = _comparable(search)
         params = tuple(search.cv_results_["params"][i] for i in row)
-        best = np.flatnonzero(row == getattr(search, "best_index_", None))
-        selected = int(best[0]) if len(best) else None
+        may_fail = isinstance(getattr(search, "error_score", None), Real)
         fit = partial(_refitted, search.estimator, *data, question, fit_params)
-        ways = [partial(fit, one) for one in params]
+        ways = [partial(fit, one, may_fail=may_fail) for one in params]
     else:
         raise TypeError(
             "search must be a fitted search or a list of fitted models, got "
             f"{type(search).__name__}"
         )
-    found = Parallel(n_jobs=n_jobs)(
-        delayed(evaluate)(report=k == selected) for k, evaluate in enumerate(ways)
-    )
-    if selected is None:  # nothing was selected: the best choice is reported
-        selected = int(np.argmax([c.choice for c in found]))
-        found[selected] = ways[selected](report=True)
-    return found, selected, {"params": params, "row": row, "score": score}
+    is_best = row == getattr(search, "best_index_", -1)
+    calls = [partial(way, report=bool(k)) for way, k in zip(ways, is_best, strict=True)]
+    found = in_parallel(calls, n_jobs)
+    fitted = [k for k, one in enumerate(found) if one is not None]
+    if not fitted:
+        raise ValueError("search must have a candidate whose fit succeeds, got none")
+    row, score = row[fitted], None if score is None else score[fitted]
+    table = {"params": tuple(params[k] for k in fitted), "row": row, "score": score}
+    candidates = [found[k] for k in fitted]
+    selected = np.flatnonzero(is_best[fitted])
+    if len(selected):
+        (best,) = selected.tolist()
+    else:  # nothing was selected: the best choice is reported
+        best = int(np.argmax([c.choice for c in candidates]))
+        candidates[best] = ways[fitted[best]](report=True)
+    # by the caller, so that worker processes do not repeat each other
+    doubts.warn(dict.fromkeys(w for c in candidates for w in c.posterior.warnings))
+    return candidates, best, table
 
 
 def _checked(fit_params):
@@ -366,22 +377,26 @@ def _comparable(search):
     return row, None if ranked is None else score[row]
 
 
-def _refitted(estimator, X, y, weight, question, fit_params, params, report=False):
-    """A candidate of a search, fitted to all rows."""
+def _refitted(
+    estimator, X, y, weight, question, fit_params, params, *, may_fail, report
+):
+    """A candidate of a search, fitted to all rows; None if that fails and may fail."""
     # as in scikit-learn's searches: an estimator among the values is cloned, not fitted
     values = {name: clone(value, safe=False) for name, value in params.items()}
     model = clone(clone(estimator).set_params(**values))
-    model.fit(X, y, **fit_params)
+    try:
+        model.fit(X, y, **fit_params)
+    except Exception:
+        if may_fail:
+            return None
+        raise
     return _evaluated(model, X, y, weight, question, report=report)
 
 
-def _evaluated(model, X, y, weight, question, report=False):
+def _evaluated(model, X, y, weight, question, report):
     """A fitted model as a candidate; its posterior is a report if it is asked for."""
-    [evaluation] = evaluations(model, X, y, weight, question)
-    found = candidate(evaluation)
-    if report:  # only the level: a corrected score of one candidate would be unfair
-        question = replace(question, left_out="fits")
-        evaluation = replace(evaluation, question=question)
-        found = replace(found, posterior=evaluation.posterior)
-    evaluation.warn(once=True)
-    return found
+    [reported] = evaluations(model, X, y, weight, question)
+    scored = replace(reported, question=replace(question, left_out="closed form"))
+    found = candidate(scored)
+    # only the level: a corrected score of one candidate would be unfair
+    return replace(found, posterior=reported.posterior) if report else found

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import combinations
 
 import numpy as np
+from sklearn import get_config
 from sklearn.model_selection import check_cv, cross_validate
-from sklearn.utils import column_or_1d, indexable
+from sklearn.utils import indexable
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._validation import (
     check_interval,
@@ -27,7 +30,7 @@ from ..statistics._checks import as_verbosity
 from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._levels import placements
 from ..statistics._wald import ALTERNATIVES
-from .reading._estimators import scores_towards, take_rows
+from .reading._estimators import in_parallel, scores_towards, take_rows
 
 
 def cross_val_auc(
@@ -62,11 +65,13 @@ def cross_val_auc(
     cv : int or splitter, default=5
         As in :func:`sklearn.model_selection.cross_validate`; repeated splitters work.
     groups : array-like of shape (n,), default=None
-        Groups for splitters that need them; the variance does not use them.
+        Groups for splitters that need them; the variance does not use them. Under
+        metadata routing they may be part of ``params`` instead.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     params : dict, default=None
-        Passed to ``fit`` and the splitter, as in ``cross_validate``.
+        Passed to ``fit`` and, under metadata routing, to the splitter, as in
+        ``cross_validate``.
     n_jobs : int, default=None
     verbose : int, default=0
         Verbosity of joblib during the fits; 0 is silent.
@@ -109,37 +114,48 @@ def cross_val_auc(
     """
     positive, label = positive_and_label(y, pos_label=pos_label)
     refuse_collection("X", X)
-    y = check_labels(y)
-    folds = check_cv(cv, positive, classifier=True)
-    how = {"groups": groups, "params": params, "verbose": as_verbosity(verbose)}
-    how["n_jobs"] = n_jobs
-    scores, tests = _held_out_scores(estimator, X, y, positive, folds, **how)
-    auc, influence = _fold_influence(scores, tests, positive)
+    verbose, y = as_verbosity(verbose), check_labels(y)
+    folds = _split(cv, X, y, positive, groups, params)
+    how = params, n_jobs, verbose
+    scores = _held_out_scores(estimator, X, y, positive, folds, *how)
+    auc, influence = _fold_influence(scores, [test for _, test in folds], positive)
     smallest = int(min(positive.sum(), (~positive).sum()))
     # Rows are independent: Var A = Σ_i (Σ_v parts of row i)²
     error = float(np.sqrt((influence**2).sum()))
     return AveragedAUC(float(auc.mean()), error, auc, smallest, pos_label=label)
 
 
-def _held_out_scores(estimator, X, y, positive, cv, **how):
-    """Scores of the test rows of every fold, and the numbers of these rows.
+def _split(cv, X, y, positive, groups, params):
+    """Folds ``(train, test)``; under metadata routing ``params`` may hold groups."""
+    if groups is None and get_config()["enable_metadata_routing"]:
+        groups = (params or {}).get("groups")
+    X, y, groups = indexable(X, y, groups)
+    return list(check_cv(cv, positive, classifier=True).split(X, y, groups))
 
-    ``how`` holds keywords of ``cross_validate``: ``groups``, ``params``, ``n_jobs``,
-    ``verbose``.
-    """
-    how |= {"return_estimator": True, "return_indices": True, "error_score": "raise"}
+
+def _held_out_scores(estimator, X, y, positive, folds, params, n_jobs, verbose=0):
+    """Scores of the test rows of every fold."""
+    params = dict(params or {})
+    # the groups of the splitter are not passed to a fit that does not request them
+    if params and get_config()["enable_metadata_routing"]:
+        if not get_routing_for_object(estimator).consumes("fit", ["groups"]):
+            params.pop("groups", None)
+    fold_scores = partial(_fold_scores, estimator, X, y, positive, params)
     with columns_named(X):
-        folds = cross_validate(estimator, X, y, cv=cv, scoring=_no_score, **how)
-    trains, tests = (list(folds["indices"][part]) for part in ("train", "test"))
-    scores, labels = [], column_or_1d(y)
-    for model, train, test in zip(folds["estimator"], trains, tests, strict=True):
-        if len(np.unique(positive[train])) < 2:
-            raise ValueError(
-                "cv must leave rows of both classes in every training fold, got one "
-                "class"
-            )
-        scores.append(scores_towards(model, take_rows(X, test), labels, positive))
-    return scores, tests
+        calls = (partial(fold_scores, *fold) for fold in folds)
+        return in_parallel(calls, n_jobs, verbose)
+
+
+def _fold_scores(estimator, X, y, positive, params, train, test):
+    """Scores of the test rows by a clone that was fitted to the training rows."""
+    if len(np.unique(positive[train])) < 2:
+        raise ValueError(
+            "cv must leave rows of both classes in every training fold, got one class"
+        )
+    how = {"return_estimator": True, "error_score": "raise", "scoring": _no_score}
+    fitted = cross_validate(estimator, X, y, cv=[(train, test)], params=params, **how)
+    [model] = fitted["estimator"]
+    return scores_towards(model, take_rows(X, test), y, positive)
 
 
 def _fold_influence(scores, tests, positive):
@@ -222,11 +238,13 @@ def compare_cross_val_auc(
         Direction of ``AUC_a − AUC_b``; three or more estimators allow ``"two-sided"``
         only.
     groups : array-like of shape (n,), default=None
-        Groups for splitters that need them; the variance does not use them.
+        Groups for splitters that need them; the variance does not use them. Under
+        metadata routing they may be part of ``params`` instead.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     params : dict, default=None
-        Passed to ``fit`` of every estimator, as in ``cross_validate``.
+        Passed to ``fit`` of every estimator and, under metadata routing, to the
+        splitter, as in ``cross_validate``.
     n_jobs : int, default=None
 
     Returns
@@ -303,16 +321,16 @@ def compare_cross_val_auc(
         )
     positive, label = positive_and_label(y, pos_label=pos_label)
     refuse_collection("X", X)
-    X, y, groups = indexable(X, check_labels(y), groups)
+    X, y = indexable(X, check_labels(y))
     if isinstance(cv, bytes):  # bytes have a method ``split``, as splitters have
         raise ValueError(
             f"cv must be a number, a splitter or a list of folds, got {cv!r}"
         )
-    folds = list(check_cv(cv, positive, classifier=True).split(X, y, groups))
+    folds = _split(cv, X, y, positive, groups, params)
     if len(folds) < 2:
         raise ValueError(f"cv must make at least two folds, got {len(folds)}")
     scores = [
-        _held_out_scores(model, X, y, positive, folds, params=params, n_jobs=n_jobs)[0]
+        _held_out_scores(model, X, y, positive, folds, params, n_jobs)
         for model in models
     ]
     return _compare_folds(names, scores, folds, positive, rope, alternative, label)

@@ -25,6 +25,7 @@ _ROWS_TRIED = 1000  # rows that are compared
 _FEATURES_TRIED = 100  # features that are compared
 _MOST_ROWS = 4000  # rows among which near copies are searched
 _ROUNDING = 1e-9  # relative difference of two projections of equal rows
+_SEARCHES = [0]  # number of searches that have begun
 
 
 class UntrustedAUCWarning(UserWarning):
@@ -47,16 +48,30 @@ class UntrustedAUCWarning(UserWarning):
         super().__init__(message)
 
 
-def warn(reasons, rows=None) -> None:
-    """Issue reasons as warnings; with ``rows``, each reason once per data set."""
+def begin_search() -> None:
+    """Let the reasons of earlier searches be issued again."""
+    _SEARCHES[0] += 1
+
+
+def warn(reasons, rows=None, score=None) -> None:
+    """Issue reasons as warnings; with ``rows``, once for all models of a search.
+
+    A model whose ``score`` comes again belongs to a new search, or to a new call.
+    """
     for reason in reasons:
         text = f"{reason[0].upper()}{reason[1:]}"
         kind = SampleWeightWarning if reason == NOT_COUNTS else UntrustedAUCWarning
         issue = partial(warn_caller, text, kind)
         if rows is None:
             issue()
-        else:
-            rows.cached(("warned", reason), issue)
+            continue
+        models = rows.cached(("warned", _SEARCHES[0], reason), set)
+        model = hash(score.tobytes())
+        if model in models:
+            models.clear()
+        if not models:
+            issue()
+        models.add(model)
 
 
 # ---------------------------------------------------------------- rows and weights
@@ -184,8 +199,10 @@ TRAINED_A_SUBSET = (
 
 NO_ROWS_LEFT_OUT = (
     "there are {n_features} features for {n:g} rows and no AUC of rows left out, so "
-    "that the estimate depends on the prior. Use AdaptivePrior(refits=5)"
+    "that the estimate depends on the prior. {remedy}"
 )
+REFIT = "Use AdaptivePrior(refits=5)"
+HOLD_OUT = "Refits are for two classes: use hand_till_auc on held-out rows"
 SUPERVISED_STEP = (
     "{name} used y, and a single fit cannot correct for that: the AUC can be too high "
     "(few strong features) or too low (by up to 0.18 for text). Use "

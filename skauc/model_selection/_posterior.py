@@ -163,7 +163,9 @@ class Evaluation:
         n, P = model.rows.n, model.rows.shape[1]
         left_out = report and self.question.prior.leave_pair_out
         if source is None and P >= n and left_out and not reasons:
-            out.append(doubts.NO_ROWS_LEFT_OUT.format(n_features=P, n=n))
+            remedy = doubts.REFIT if model.pair is None else doubts.HOLD_OUT
+            known = {"n_features": P, "n": n, "remedy": remedy}
+            out.append(doubts.NO_ROWS_LEFT_OUT.format(**known))
         return out
 
     def _doubts_of_weights(self):
@@ -174,7 +176,7 @@ class Evaluation:
     def warn(self, *, once=False) -> None:
         """Issue the doubts as warnings; ``once`` per data set, for a search."""
         known = self.doubts if self.reason_unranked is None else []
-        doubts.warn(known, self.model.front if once else None)
+        doubts.warn(known, self.model.front if once else None, self.model.score)
 
     def error(self) -> float:
         """Bayesian error estimate at the model's own threshold."""
@@ -200,8 +202,8 @@ class Evaluation:
         name = self.model.broken_by
         if name is not None and not self.held_out:
             reason = doubts.CLOSED_FORM_ANYWAY.format(name=name)
-            doubts.warn([reason], self.model.front)
-        doubts.warn(self._doubts_of_weights(), self.model.front)
+            doubts.warn([reason], self.model.front, self.model.score)
+        doubts.warn(self._doubts_of_weights(), self.model.front, self.model.score)
 
 
 def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from numbers import Integral
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
 
@@ -24,6 +24,7 @@ from .reading._estimators import (
     counted_rows,
     decision_values,
     fitted_to_rows,
+    in_parallel,
     scores_towards,
     take_rows,
 )
@@ -198,10 +199,8 @@ def _cv_auc(
             )
         cv = StratifiedKFold(cv, shuffle=True, random_state=random_state)
     splits = check_cv(cv, positive, classifier=True).split(X, positive)
-    folds = Parallel(n_jobs=n_jobs)(
-        delayed(_fold_auc)(estimator, X, labels, positive, weight, train, test)
-        for train, test in splits
-    )
+    fold = partial(_fold_auc, estimator, X, labels, positive, weight)
+    folds = in_parallel((partial(fold, *split) for split in splits), n_jobs)
     # A = Σ_v A_v/V, or Σ_v m_v A_v/Σ_v m_v with m_v the number of pairs in fold v
     auc, pairs = np.array(folds).T
     return float(np.average(auc, weights=pairs if pooling == "pairs" else None))

@@ -175,9 +175,10 @@ def make_cbauc_scorer(
         The positive class; None takes ``classes_[1]``.
     output : {"number", "dict"}, default="number"
         ``"dict"`` is for :func:`skauc.one_sd_rule`. It returns ``auc`` (the score),
-        ``choice`` (the same in probits, for ``refit="choice"``) and ``contrast_00`` to
-        ``contrast_31``, from which the rule computes standard deviations of
-        differences. Intervals are in :func:`skauc.search_posterior`.
+        ``choice`` (the same in probits, for ``refit="choice"``; as ``score`` for
+        halving searches) and ``contrast_00`` to ``contrast_31``, from which the rule
+        computes standard deviations of differences. Intervals are in
+        :func:`skauc.search_posterior`.
 
     Returns
     -------
@@ -385,6 +386,7 @@ def _numbers(found, probit):
     """Numbers of a candidate that a multimetric search stores."""
     candidates = [candidate(one) for one in found]
     numbers = {"auc": float(ndtr(probit).mean()), "choice": _mean_probit(probit)}
+    numbers["score"] = numbers["choice"]  # by which halving searches rank
     # sketches are linear: the mean over pairs of classes has the mean sketch
     sketch = np.mean([c.sketch(CONTRASTS) for c in candidates], axis=0)
     return numbers | dict(zip(contrast_names(), map(float, sketch), strict=True))

@@ -223,8 +223,9 @@ def search_posterior(
         ``GridSearchCV``, ``RandomizedSearchCV``, ``HalvingGridSearchCV``, … with any
         ``cv`` and scoring, over linear models of two classes. Candidates are refitted
         to all rows, because a search does not keep its models. Candidates without a
-        score and candidates of earlier iterations of a halving search are omitted. The
-        models of a list are used as they are.
+        score, candidates of earlier iterations of a halving search and, where
+        ``error_score`` is a number, candidates whose fit fails are omitted. The models
+        of a list are used as they are.
     X : array-like or sparse matrix of shape (n, n_features)
         The rows of the search.
     y : array-like of shape (n,)
@@ -262,9 +263,9 @@ def search_posterior(
     Warns
     -----
     UntrustedAUCWarning
-        For the reasons of :func:`skauc.auc_posterior`, once for each data set; for a
-        list also if the rows trained only some of the models. If the candidates use
-        different features: the selected AUC is not corrected for their selection.
+        For the reasons of :func:`skauc.auc_posterior`, each once; for a list also if
+        the rows trained only some of the models. If the candidates use different
+        features: the selected AUC is not corrected for their selection.
 
     Notes
     -----

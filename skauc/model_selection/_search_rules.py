@@ -61,6 +61,7 @@ class ResubstitutionSplit:
                 "without folds is too high. Use compare_cross_val_auc or cross_val_auc "
                 "with a group splitter, or bootstrap_auc(groups=)"
             )
+        doubts.begin_search()
         rows = np.arange(n_rows(X))
         yield rows, rows.copy()
 

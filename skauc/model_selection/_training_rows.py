@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from warnings import catch_warnings
 
 import numpy as np
 from scipy.sparse import issparse
@@ -179,9 +178,8 @@ class _Training:
         question = self.estimator, self.X, self.y
 
         def compute():
-            with catch_warnings(action="ignore"):
-                model = fitted_to_rows(*question, self.weight, drawn)
-                return decisions(model, self.rows)
+            model = fitted_to_rows(*question, self.weight, drawn)
+            return decisions(model, self.rows)
 
         return cached_for(name, *question, compute, self.weight)
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+_MOST_ROWS = 20  # of a table in text or HTML; to_frame has all rows
+
 
 class Value:
     """Parent of frozen dataclasses (``eq=False``) that hold arrays.
@@ -90,8 +92,9 @@ class Result(Value):
         head = "".join(f"<th>{escape(name)}</th>" for name in columns)
         body = "".join(
             f"<tr>{''.join(f'<td>{escape(shown(v))}</td>' for v in row)}</tr>"
-            for row in zip(*columns.values(), strict=True)
+            for row in zip(*_first(columns), strict=True)
         )
+        body += "".join(f"<tr><td>{rest}</td></tr>" for rest in _rest(columns))
         return f"<table><tr>{head}</tr>{body}</table>"
 
 
@@ -112,11 +115,22 @@ def table_text(columns: Mapping[str, Sequence], titles: Sequence | None = None) 
     """Write columns below their titles: the first to the left, others to the right."""
     texts = [
         [title, *map(shown, column)]
-        for title, column in zip(titles or columns, columns.values(), strict=True)
+        for title, column in zip(titles or columns, _first(columns), strict=True)
     ]
     formats = [f"{'>' if k else '<'}{max(map(len, t))}" for k, t in enumerate(texts)]
     rows = zip(*texts, strict=True)
-    return "\n".join("  ".join(map(format, row, formats)).rstrip() for row in rows)
+    lines = ["  ".join(map(format, row, formats)).rstrip() for row in rows]
+    return "\n".join([*lines, *_rest(columns)])
+
+
+def _first(columns):
+    return [column[:_MOST_ROWS] for column in columns.values()]
+
+
+def _rest(columns):
+    """Line for the rows that are not shown, if there are any."""
+    n = len(next(iter(columns.values()))) - _MOST_ROWS
+    return [f"… and {n} more (to_frame() has all rows)"] if n > 0 else []
 
 
 def data_frame(rows_or_columns, index=None):
@@ -156,10 +170,11 @@ def picture(value, ax=None, **options) -> Any:
 
 def shown(value) -> str:
     """Write four digits of a number, also inside tuples and arrays."""
-    if isinstance(value, tuple):
-        return f"({', '.join(map(shown, value))})"
-    if isinstance(value, np.ndarray):
-        return f"[{', '.join(map(shown, value))}]"
+    if isinstance(value, tuple | np.ndarray):
+        text = ", ".join(map(shown, value[:_MOST_ROWS]))
+        if len(value) > _MOST_ROWS:
+            text += f", … and {len(value) - _MOST_ROWS} more"
+        return f"({text})" if isinstance(value, tuple) else f"[{text}]"
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
 

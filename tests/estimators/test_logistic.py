@@ -226,8 +226,11 @@ def test_metadata_routing():
         ({"reference": 9}, "reference must be 1, the first of two labels, got 9"),
         ({"reference": 2}, "reference must be 1, the first of two labels, got 2"),
         ({"class_weight": "even"}, "class_weight must be None, .* got 'even'"),
-        ({"class_weight": {5: 1}}, r"name labels of \[1, 2\], got 5"),
-        ({"class_weight": {1: 0.0}}, "only zeros in class 1"),
+        (
+            {"class_weight": {5: 1}},
+            r"labels of \[1, 2\], got 5 and no weight of 1",
+        ),
+        ({"class_weight": {1: 0.0}}, "class_weight of 1 must be finite and > 0, got 0"),
         ({"class_weight": {1: -1.0}}, r"class_weight of 1 must lie in \[0, .* -1.0"),
         ({"class_weight": {1: "x"}}, r"class_weight of 1 must lie in \[0, .* 'x'"),
         ({"reference": np.arange(2)}, "reference must be 1, the first of two labels"),

@@ -198,3 +198,18 @@ def test_warning_of_priors_points_at_the_callers_line():
     with pytest.warns(UserWarning, match="priors do not sum to 1") as caught:
         model.fit(RowBlocks.from_arrays(X, y, n_rows=100))
     assert caught[0].filename == __file__
+
+
+def test_class_weight_may_name_a_label_that_a_fold_lacks():
+    """As in scikit-learn, unless a class of y has no weight: then a name is wrong."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    given = {0: 1.0, 1: 3.0}
+    for C in (1.0, np.inf):
+        model = IRLSLogisticRegression(C=C, class_weight={**given, 2: 5.0}).fit(X, y)
+        same = IRLSLogisticRegression(C=C, class_weight=given).fit(X, y)
+        assert model.coef_ == pytest.approx(same.coef_, rel=1e-12)
+    with pytest.raises(ValueError, match=r"\[0, 1\], got 2 and no weight of 1"):
+        IRLSLogisticRegression(class_weight={0: 1, 2: 1}).fit(X, y)
+    with pytest.raises(ValueError, match="class_weight of 0 must be finite and > 0"):
+        IRLSLogisticRegression(class_weight={0: 0, 1: 1}).fit(X, y)

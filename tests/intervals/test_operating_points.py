@@ -438,3 +438,50 @@ def test_a_threshold_is_reached_by_an_equal_score(rng):
         assert estimate.confidence_interval(
             threshold=t, **given
         ) == estimate.confidence_interval(n_errors=errors, **given)
+@pytest.mark.parametrize("best", ["youden", "closest"])
+@pytest.mark.parametrize("levels", ["distinct", "tied", "separated"])
+def test_best_points_of_draws_are_those_among_all_thresholds(best, levels):
+    """Only corners between a positive and a negative are tried; none other is best."""
+    rng = np.random.default_rng(3)
+    y, n_draws = rng.integers(2, size=90), 50
+    score = {
+        "distinct": rng.normal(size=90) + y,
+        "tied": np.round(rng.normal(size=90) + y),
+        "separated": rng.random(90) + y,
+    }[levels]
+    points = operating_points(y, score, best=best)
+    how = {"n_draws": n_draws, "random_state": 0, "method": "bayesian_bootstrap"}
+    drawn = np.random.default_rng(0)
+    classes = [score[y == side] for side in (0, 1)]
+    weights = [drawn.standard_gamma(1.0, (n_draws, len(x))) for x in classes]
+    thresholds = np.unique(score)[::-1]
+    chosen = []
+    for w in zip(*weights, strict=True):
+        fpr, tpr = (
+            np.array([wc[x >= t].sum() for t in thresholds]) / wc.sum()
+            for wc, x in zip(w, classes, strict=True)
+        )
+        gain = tpr - fpr if best == "youden" else -((1 - tpr) ** 2) - fpr**2
+        chosen.append((thresholds[np.argmax(gain)], tpr[np.argmax(gain)]))
+    for name, values in zip(
+        ("threshold", "sensitivity"), np.transpose(chosen), strict=True
+    ):
+        low, high = points.interval(name, 0.8, **how)
+        quantile = np.quantile(values, [0.1, 0.9], method="inverted_cdf")
+        assert (low[0], high[0]) == pytest.approx(quantile, rel=1e-12)
+
+
+def test_many_points_are_written_in_twenty_rows():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=200_000)
+    points = operating_points(y, rng.normal(size=len(y)) + y)
+    html = points._repr_html_()
+    assert html.count("<tr>") == 22  # and the titles, and the rest
+    assert f"… and {len(points.threshold) - 20} more" in html
+    few = operating_points(y, y, threshold=np.linspace(0, 1, 20))
+    assert "more" not in few._repr_html_()
+    first, other = (
+        operating_points(y[:99], rng.normal(size=99), specificity=np.linspace(0.1, 0.9))
+        for _ in range(2)
+    )
+    assert "… and 30 more" in repr(first.compare(other, n_draws=20))

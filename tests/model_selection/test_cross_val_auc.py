@@ -7,19 +7,24 @@ import interval_oracles as oracles
 import numpy as np
 import pytest
 from scipy.stats import beta
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
     RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
     StratifiedKFold,
+    check_cv,
     cross_val_score,
 )
 from sklearn.preprocessing import StandardScaler
 
-from skauc import cross_val_auc, hand_till_auc
+from skauc import compare_cross_val_auc, cross_val_auc, hand_till_auc
 
 ASAH = json.loads((Path(__file__).parents[1] / "reference/proc_asah.json").read_text())
 X, Y = make_classification(120, 6, n_informative=3, flip_y=0.3, random_state=4)
@@ -112,3 +117,41 @@ def test_scores_that_all_tie_have_exact_limits(transform):
     result = hand_till_auc(np.repeat([0, 1, 2], 4), np.full((12, 3), 1 / 3))
     limits = beta.ppf([0.025, 0.975], [2, 3], [3, 2])
     assert result.confidence_interval(transform=transform) == pytest.approx(limits)
+
+
+GROUPS = np.arange(90) // 3
+
+
+# scikit-learn says that 5 stratified folds ignore groups, in both ways
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("cv", [5, GroupKFold(3), StratifiedGroupKFold(3)], ids=repr)
+def test_groups_with_and_without_metadata_routing(routing, cv):
+    X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 2
+    models = [LogisticRegression(), LogisticRegression(C=1e-3)]
+    tests = [test for _, test in check_cv(cv, y, classifier=True).split(X, y, GROUPS)]
+    expected = []
+    for test in tests:
+        train = np.setdiff1d(np.arange(90), test)
+        model = LogisticRegression().fit(X[train], y[train])
+        expected.append(roc_auc_score(y[test], model.decision_function(X[test])))
+    with config_context(enable_metadata_routing=routing):
+        given = [{"groups": GROUPS}]
+        if routing and cv != 5:  # the splitter requests them
+            given.append({"params": {"groups": GROUPS}})
+        for how in given:
+            parts = cross_val_auc(models[0], X, y, cv, **how).parts
+            assert parts == pytest.approx(expected, rel=1e-12)
+            result = compare_cross_val_auc(models, X, y, cv, **how)
+            assert result.folds_a == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_fit_that_requests_groups_gets_them_too():
+    """The inner folds of a search keep groups together; without them it raises."""
+    X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 2
+    inner = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=GroupKFold(2))
+    with config_context(enable_metadata_routing=True):
+        params = {"groups": GROUPS}
+        assert len(cross_val_auc(inner, X, y, GroupKFold(3), params=params).parts) == 3
+        with pytest.raises(ValueError, match="groups"):
+            cross_val_auc(inner, X, y, GroupKFold(3), groups=GROUPS)

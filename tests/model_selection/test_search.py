@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
@@ -20,6 +20,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     HalvingGridSearchCV,
+    HalvingRandomSearchCV,
     RandomizedSearchCV,
     StratifiedKFold,
     TunedThresholdClassifierCV,
@@ -784,3 +785,41 @@ def test_searches_whose_rows_are_not_comparable_are_doubted():
     search = HalvingGridSearchCV(LogisticRegression(), grid, **how).fit(X, Y)
     with pytest.warns(UntrustedAUCWarning, match="without random_state"):
         search_posterior(search, X, Y, random_state=0)
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
+@pytest.mark.parametrize("error_score", [0, -1.0, np.nan])
+def test_candidates_whose_fit_fails_are_left_out(error_score):
+    grid = {"logisticregression__C": [0.1, -1.0, 1.0]}
+    how = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
+    with pytest.warns(FitFailedWarning):
+        search = GridSearchCV(PIPE, grid, error_score=error_score, **how).fit(X, Y)
+    found = search_posterior(search, X, Y, random_state=0)
+    assert found.row.tolist() == [0, 2]
+    whole = GridSearchCV(PIPE, {"logisticregression__C": [0.1, 1.0]}, **how).fit(X, Y)
+    expected = search_posterior(whole, X, Y, random_state=0)
+    assert found.p_best == pytest.approx(expected.p_best)
+    assert found.params == expected.params
+    assert found.selected == expected.selected
+    search.error_score = "raise"
+    if np.isfinite(error_score):
+        with pytest.raises(ValueError, match="C"):
+            search_posterior(search, X, Y)
+
+
+@pytest.mark.parametrize("kind", [HalvingGridSearchCV, HalvingRandomSearchCV])
+@pytest.mark.parametrize("refit", ["choice", "score"])
+def test_several_numbers_in_halving_searches(kind, refit):
+    """They choose as a search whose only score is the probit of the Bayesian AUC."""
+    grid = {"logisticregression__C": [0.01, 0.1, 1.0, 10.0]}
+    how = {"cv": ResubstitutionSplit(), "random_state": 0}
+    if kind is HalvingRandomSearchCV:
+        how["n_candidates"] = 4
+    several = kind(PIPE, grid, scoring=DICT, refit=refit, **how).fit(X, Y)
+    single = make_cbauc_scorer(scale="probit")
+    expected = kind(PIPE, grid, scoring=single, **how).fit(X, Y)
+    assert several.best_params_ == expected.best_params_
+    scores = [s.cv_results_["mean_test_score"] for s in (several, expected)]
+    assert scores[0] == pytest.approx(scores[1], rel=1e-12)
+    found = search_posterior(several, X, Y, random_state=0)
+    assert several.best_index_ in found.row

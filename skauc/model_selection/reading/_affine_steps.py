@@ -6,7 +6,7 @@ tried on rows. This module knows scikit-learn's transformers and no models.
 
 from __future__ import annotations
 
-from warnings import catch_warnings
+from copy import copy
 
 import numpy as np
 from sklearn.base import TransformerMixin, clone
@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
+    OneHotEncoder,
     RobustScaler,
     StandardScaler,
     TargetEncoder,
@@ -100,7 +101,8 @@ def _spread(W, support):
 
 def _unknown_transpose(step, rows, behind):
     """``W -> A W`` of a step of unknown class, if it maps lines to lines; else None."""
-    if not has_columns(rows):
+    # an encoder refuses numbers that are no category, or warns of them
+    if isinstance(step, OneHotEncoder) or not has_columns(rows):
         return None
     n, width = n_rows(rows), n_columns(rows)
     if max(n, width) * width > _MOST_NUMBERS:
@@ -125,8 +127,10 @@ def _maps_lines(step, a, image):
 
 
 def _image(step, rows):
-    """Output of a step for made-up rows, without warnings."""
-    with catch_warnings(action="ignore"):
+    """Output of a step for made-up rows, which have no names of features."""
+    step = copy(step)
+    vars(step).pop("feature_names_in_", None)
+    with np.errstate(all="ignore"):
         return dense(step.transform(rows))
 
 
@@ -211,11 +215,10 @@ def _depends_on_y(step, rows, y):
     """Whether refits to y and to permuted y transform the rows differently."""
     permuted = np.random.default_rng(0).permutation(np.asarray(y))
     try:
-        with catch_warnings(action="ignore"):
-            first, again = (
-                dense(_same_seed(step).fit(rows, labels).transform(rows))
-                for labels in (y, permuted)
-            )
+        first, again = (
+            dense(_same_seed(step).fit(rows, labels).transform(rows))
+            for labels in (y, permuted)
+        )
     except Exception:
         return True
     return not _equal(first, again)

@@ -8,17 +8,19 @@ knows scikit-learn's interface and no single linear model.
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Mapping
+from threading import current_thread, main_thread
+from warnings import catch_warnings
 
 import joblib
 import numpy as np
 from scipy import sparse
-from sklearn import get_config
+from sklearn import config_context, get_config
 from sklearn.base import clone, is_classifier, is_clusterer
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
-from sklearn.utils.parallel import Parallel, delayed
 
 from ..._validation import (
     check_labels,
@@ -36,14 +38,42 @@ from ...statistics._collections import columns_named, refuse_collection
 from ...statistics._numerics import RANGE
 from ...statistics._row_blocks import row_blocks
 from ...statistics._rows import CACHE
+from ...statistics._warn_caller import warn_caller
 
 _KNOWN = "sklearn", __name__.split(".")[0]
 TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
 
 
 def in_parallel(calls, n_jobs, verbose=0) -> list:
-    """Results of the calls, with scikit-learn's configuration."""
-    return Parallel(n_jobs=n_jobs, verbose=verbose)(delayed(call)() for call in calls)
+    """Results of the calls, made with scikit-learn's configuration of the caller.
+
+    Warnings that worker processes record are issued by the caller, each text once.
+
+    Parameters
+    ----------
+    calls : iterable of callable
+    n_jobs : int or None
+    verbose : int, default=0
+        Verbosity of joblib.
+    """
+    # sklearn.utils.parallel would replace the warning filters, which threads share
+    task, here = joblib.delayed(_called), (os.getpid(), get_config())
+    run = joblib.Parallel(n_jobs=n_jobs, verbose=verbose)
+    found = run(task(call, *here) for call in calls)
+    for issued in dict.fromkeys(one for _, of_call in found for one in of_call):
+        warn_caller(*issued)
+    return [result for result, _ in found]
+
+
+def _called(call, process, config):
+    """Result of a call, and the warnings that it issued in another process."""
+    with config_context(**config):
+        # a thread issues its warnings itself: filters belong to the process
+        if os.getpid() == process or current_thread() is not main_thread():
+            return call(), ()
+        with catch_warnings(record=True, action="always") as issued:
+            result = call()
+    return result, tuple((str(one.message), one.category) for one in issued)
 
 
 def n_rows(X) -> int:
