@@ -201,4 +201,4 @@ def test_filters_of_warnings_are_changed_in_worker_processes_only():
         for node in ast.walk(tree)
         if {getattr(node, key, None) for key in ("id", "attr", "name")} & changing
     }
-    assert names == {"model_selection/_estimators.py"}
+    assert names == {"model_selection/reading/_estimators.py"}
