@@ -28,13 +28,9 @@ from .statistics._collections import refuse_collection
 from .statistics._numerics import RANGE
 
 
-def check_positive(
-    y_true, *, pos_label=None, classes=None, name="y_true"
-) -> np.ndarray:
+def check_positive(y_true, **how) -> np.ndarray:
     """Boolean mask of the positive rows, as :func:`positive_and_label` finds them."""
-    return positive_and_label(y_true, pos_label=pos_label, classes=classes, name=name)[
-        0
-    ]
+    return positive_and_label(y_true, **how)[0]
 
 
 def positive_and_label(y_true, *, pos_label=None, classes=None, name="y_true"):

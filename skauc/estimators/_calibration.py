@@ -251,6 +251,8 @@ class HosmerLemeshow(LabelledResult):
     n, observed, expected : ndarray of shape (n_groups,)
         Numbers of rows, events and expected events in each group, from low to high
         probability.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------

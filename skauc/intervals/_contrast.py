@@ -91,6 +91,8 @@ class AUCContrast(LabelledResult, JointTest):
         Degrees of freedom of the statistic: the rank of the covariance.
     width : float, default=1
         Largest value of an AUC: less than 1 for partial areas.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------

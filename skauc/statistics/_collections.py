@@ -18,6 +18,9 @@ _TAKE_BLOCKS = (
 _ABOUT_VALUES = "NaN", "in feature", "infinity", "X @ coef_ must be finite"
 
 
+_MISSING = "nan", "inf", "-inf", "None", "<NA>", "NaT"
+
+
 def is_collection(value) -> bool:
     """Whether the rows are in a collection such as Dask's; does not import it."""
     graph = getattr(type(value), "__dask_graph__", None)
@@ -79,12 +82,13 @@ def columns_named(X):
 def _odd_columns(X, error):
     """Sentence about columns with texts or missing values; None if there are none."""
     columns, missing = {}, {}
-    if hasattr(X, "columns"):
+    if hasattr(X, "columns") and not is_collection(X):
         columns = {name: np.asarray(X[name]) for name in X.columns}
     elif isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
         columns = dict(enumerate(X.T))
     for name, values in columns.items():
-        texts = [v for v in np.ravel(values) if isinstance(v, str)]
+        values = np.ravel(values)
+        texts = [v for v in values if isinstance(v, str)]
         value = next((v for v in texts if repr(v) in error), None)
         if value is not None and "string to float" in error:
             return (
@@ -92,7 +96,7 @@ def _odd_columns(X, error):
                 "column, for example by OneHotEncoder in a ColumnTransformer"
             )
         if values.dtype.kind in "fO" and not texts:
-            missing[name] = np.count_nonzero(~np.isfinite(values.astype(float)))
+            missing[name] = sum(str(v) in _MISSING for v in values)
     found = [f"{n} in column {name!r}" for name, n in missing.items() if n]
     if not found or not any(part in error for part in _ABOUT_VALUES):
         return None
