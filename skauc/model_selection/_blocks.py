@@ -294,7 +294,9 @@ class _SampledEvaluation(Evaluation):
         return _moved(posterior, of_all - of_sample)
 
     def _doubts_of_weights(self):
-        return not_counts(self.all_rows.weight)
+        rows = self.all_rows
+        given = rows.weight / np.where(rows.positive, *rows.raised[::-1])
+        return not_counts(given)
 
     def _doubts_of_copies(self):
         return []  # the weights of a sample are not copies
