@@ -119,7 +119,6 @@ from .model_selection._auc_posterior import (
 from .model_selection._bootstrap_auc import BootstrapAUC, bootstrap_auc
 from .model_selection._cross_val import compare_cross_val_auc, cross_val_auc
 from .model_selection._diagnose import Diagnosis, PairwiseDiagnosis, diagnose
-from .model_selection._doubts import UntrustedAUCWarning
 from .model_selection._rows_left_out_scorers import (
     cv_auc_scorer,
     lpo_auc_scorer,
@@ -150,6 +149,7 @@ from .roc._quadratic_form import QuadraticForm
 from .statistics._moments import Moments, class_moments
 from .statistics._row_blocks import RowBlocks
 from .statistics._rows import clear_cache
+from .statistics._warn_caller import UntrustedAUCWarning
 from .statistics._weights import SampleWeightWarning
 
 __version__ = "0.1.0"

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from ..leave_pair_out._coordinates import centred_rows, standard_unit
-from ..statistics._warn_caller import warn_caller
+from ..statistics._warn_caller import UntrustedAUCWarning, warn_caller
 from ..statistics._weights import NOT_COUNTS, SampleWeightWarning, are_counts
 
 FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
@@ -26,26 +26,6 @@ _FEATURES_TRIED = 100  # features that are compared
 _MOST_ROWS = 4000  # rows among which near copies are searched
 _ROUNDING = 1e-9  # relative difference of two projections of equal rows
 _SEARCHES = [0]  # number of searches that have begun
-
-
-class UntrustedAUCWarning(UserWarning):
-    """Warning that a computed AUC should not be trusted as it is.
-
-    Parameters
-    ----------
-    message : str
-        The reason, its size if it is known, and a remedy.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from skauc import UntrustedAUCWarning
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", UntrustedAUCWarning)  # stop instead
-    """
-
-    def __init__(self, message):
-        super().__init__(message)
 
 
 def begin_search() -> None:

@@ -169,9 +169,11 @@ class Evaluation:
         return out
 
     def _doubts_of_weights(self):
-        sample = self.sample
-        weight = self.model.weight if sample.is_all else sample.all_rows.weight
-        return doubts.not_counts(weight)
+        if self.sample.is_all:
+            return doubts.not_counts(self.model.weight)
+        rows = self.sample.all_rows
+        given = rows.weight / np.where(rows.positive, *rows.raised[::-1])
+        return doubts.not_counts(given)
 
     def warn(self, *, once=False) -> None:
         """Issue the doubts as warnings; ``once`` per data set, for a search."""

@@ -10,6 +10,26 @@ import warnings
 _INSIDE = __file__.rsplit("statistics", 1)[0], functools.__file__
 
 
+class UntrustedAUCWarning(UserWarning):
+    """Warning that a computed AUC should not be trusted as it is.
+
+    Parameters
+    ----------
+    message : str
+        The reason, its size if it is known, and a remedy.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skauc import UntrustedAUCWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", UntrustedAUCWarning)  # stop instead
+    """
+
+    def __init__(self, message):
+        super().__init__(message)
+
+
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn at the first line outside of this package.
 

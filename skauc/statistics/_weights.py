@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._numerics import parts_of
-from ._warn_caller import warn_caller
+from ._warn_caller import UntrustedAUCWarning, warn_caller
 
 # Weights of more than this on average are population totals rather than counts: tables
 # of counts with one row for each pattern rarely hold more, survey weights mostly do
@@ -25,7 +25,7 @@ NOT_COUNTS = (
 )
 
 
-class SampleWeightWarning(UserWarning):
+class SampleWeightWarning(UntrustedAUCWarning):
     """Warning that ``sample_weight`` holds weights that are not counts of rows.
 
     In this package ``sample_weight`` means **frequency weights**: a row of weight 2
@@ -66,9 +66,6 @@ class SampleWeightWarning(UserWarning):
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore", SampleWeightWarning)  # known weights
     """
-
-    def __init__(self, message):
-        super().__init__(message)
 
 
 def are_counts(weight) -> bool:
