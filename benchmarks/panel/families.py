@@ -73,7 +73,7 @@ def fold_aucs(models, X, y, cv):
 
 def coefficients(pipeline) -> np.ndarray:
     """Coefficients of a fitted candidate on the features that entered it."""
-    w = pipeline[-1].coef_[0]
+    w = np.ravel(pipeline[-1].coef_)  # that of RidgeClassifier has one dimension
     for _, step in reversed(pipeline.steps[:-1]):
         if isinstance(step, StandardScaler):
             w = w / step.scale_

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from result_tables import read_table
+from scipy.special import ndtr
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.panel import compare_models, null, report
+from benchmarks.panel import compare_models, defaults, null, report
 from benchmarks.panel.auc import delong, hanley_mcneil
 from benchmarks.panel.families import FAMILIES, Family, coefficients
 from benchmarks.panel.halves import HALVES, half_of_design, half_of_set
@@ -158,3 +159,37 @@ def test_random_labels_stay_near_one_half(tmp_path):
     rows = read_table(tmp_path / "null.csv")
     assert [row["model"] for row in rows] == [*null.KINDS]
     assert abs(np.mean([float(row["mean"]) for row in rows]) - 0.5) < 0.12
+
+
+@pytest.mark.parametrize("kind", [*defaults.pipelines()])
+@pytest.mark.filterwarnings("ignore")  # of fits that stop early, as in every script
+def test_truth_of_default_pipelines_is_that_of_new_rows(kind):
+    size = 40, 60, 1  # columns with deviations from 1e-3 to 1e5
+    X, y, shift, scale = defaults.draw("signal", *size)
+    model = defaults.pipelines()[kind].fit(X, y)
+    rng = np.random.default_rng(0)
+    new, labels = rng.standard_normal((20_000, 60)), np.arange(20_000) % 2
+    score = model.decision_function(new * scale + np.outer(labels, shift))
+    true = defaults.ask(kind, "signal", *size)[0]
+    assert abs(roc_auc_score(labels, score) - true) < 4 * 0.5 / np.sqrt(20_000)
+
+
+def test_difference_of_means_has_the_stated_auc():
+    aucs = []
+    for seed in range(0, 400, 2):
+        X, y, shift, _ = defaults.draw("signal", 40, 200, seed)
+        w = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
+        aucs.append(ndtr(w @ shift / np.linalg.norm(w) / np.sqrt(2)))
+    assert abs(np.mean(aucs) - 0.8) < 0.01
+
+
+def test_defaults_on_a_few_rows(tmp_path):
+    few = ["--rows", "20", "--features", "30", "50", "--out", str(tmp_path)]
+    kinds = ["RidgeClassifier", "scaler, LogisticRegression"]
+    defaults.main([*few, "--seeds", "2", "--pipelines", *kinds, "--fast"])
+    rows = read_table(tmp_path / "defaults.csv")
+    assert [(r["problem"], r["Pipeline"]) for r in rows] == [
+        (problem, kind) for kind in kinds for problem in defaults.PROBLEMS
+    ]
+    assert all(float(r["true"]) == 0.5 for r in rows if r["problem"] == "noise")
+    assert len(read_table(tmp_path / "sizes.csv")) == 8
