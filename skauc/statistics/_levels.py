@@ -239,14 +239,16 @@ def rounded_runs(ordered) -> np.ndarray:
     if len(inner) < 2:
         return none
     low, high = inner[0], inner[-1]
-    gap = np.diff(inner)
-    at = np.flatnonzero(gap <= _widest(low, high))
+    with np.errstate(over="ignore"):  # of scores around 1e308
+        gap, reach = np.diff(inner), high - low
+    widest = max(_ROUNDING * reach, _LAST_PLACE * max(abs(low), abs(high)))
+    at = np.flatnonzero(gap <= widest)
     if not gap[at].any():  # equal scores only: the ordinary case
         return none
     size = np.maximum(np.abs(inner[at]), np.abs(inner[at + 1]))
     middle = np.median(np.abs(inner)) if low < 0 < high else 0.0
     limit = np.zeros(len(inner) + 1)  # limit[i + 1] of the gap between i and i + 1
-    limit[at + 1] = _ROUNDING * np.minimum(np.maximum(size, middle), high - low)
+    limit[at + 1] = _ROUNDING * np.minimum(np.maximum(size, middle), reach)
     limit[at + 1] = np.maximum(limit[at + 1], _LAST_PLACE * size)
     near = np.zeros(len(limit), dtype=np.int8)
     near[at + 1] = gap[at] <= limit[at + 1]
@@ -256,11 +258,6 @@ def rounded_runs(ordered) -> np.ndarray:
     apart = np.concatenate([[np.inf], gap, [np.inf]])  # before the i-th, after i − 1
     alone = _ALONE * width <= np.minimum(apart[first], apart[last + 1])
     return begin + np.column_stack([first, last])[narrow & alone]
-
-
-def _widest(low, high):
-    """Largest difference between two scores that may be rounding."""
-    return max(_ROUNDING * (high - low), _LAST_PLACE * max(abs(low), abs(high)))
 
 
 def without_rounding(score) -> np.ndarray:
@@ -320,14 +317,7 @@ def empirical_auc(score, positive, weight=None) -> float:
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), default=None
     """
-    auc, is_near = _share_won(score, positive, weight)
-    if is_near:
-        auc, _ = _share_won(without_rounding(score), positive, weight)
-    return auc
-
-
-def _share_won(score, positive, weight):
-    """Share of pairs, and whether a pair differs by no more than rounding might."""
+    score = without_rounding(score)
     if weight is None:
         neg = score[~positive]
         neg.sort()
@@ -340,28 +330,18 @@ def _share_won(score, positive, weight):
         np.cumsum(below, out=below)
         neg, n_neg = score[rows], below[-1]
     won = n_pos = 0.0
-    is_near, finite = False, score[np.isfinite(score)]
-    widest = 0.0  # integers are exact
-    if score.dtype.kind == "f" and len(finite):
-        widest = _widest(finite.min(), finite.max())
     for part in parts_of(len(score), _COUNTED):
         which = positive[part]
         pos = score[part][which]
         order = np.argsort(pos)  # sorted scores are found in the order of memory
         pos = pos[order]
         ends = [np.searchsorted(neg, pos, side) for side in ("left", "right")]
-        with np.errstate(invalid="ignore"):  # inf − inf
-            gaps = (
-                pos - neg.take(ends[0] - 1, mode="clip"),
-                neg.take(ends[1], mode="clip") - pos,
-            )
-        is_near |= any(((gap > 0) & (gap <= widest)).any() for gap in gaps)
         if weight is None:
             w = np.ones(len(pos))
         else:
             w, ends = weight[part][which][order], [below[k] for k in ends]
         won, n_pos = won + w @ sum(ends), n_pos + w.sum()
-    return min(float(won) / (2 * float(n_neg) * n_pos), 1.0), is_near
+    return min(float(won) / (2 * float(n_neg) * n_pos), 1.0)
 
 
 def delong_covariance(v01, v10, weight_neg=None, weight_pos=None):

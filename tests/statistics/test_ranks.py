@@ -166,7 +166,7 @@ WIDE = {
     "both signs": lambda u: np.sign(u - 0.5) * 10 ** (-20 * np.abs(2 * u - 1)),
     "identifiers": lambda u: 1e15 + np.floor(1e4 * u),
     "infinite": lambda u: np.where(u > 0.9, np.inf, u),
-    "beyond squares": lambda u: 1e300 * (u - 0.5),
+    "beyond squares": lambda u: 3.4e308 * (u - 0.5),
 }
 
 
