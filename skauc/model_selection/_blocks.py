@@ -281,9 +281,6 @@ class _SampledEvaluation(Evaluation):
         lost = min(2 * share, 1.0) * max(auc - source.auc, 0.0)
         return replace(source, auc=auc - lost), reasons
 
-    def _stopped_early(self):
-        return False  # the gradient on a sample does not show it
-
     def _joined(self):
         posterior = super()._joined()
         if self.held_out or not self.adaptive:

@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from .._validation import check_option
 from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
-from ..leave_pair_out._objective import at_optimum
+from ..leave_pair_out._objective import STOPPED, at_optimum, departure
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
@@ -108,7 +108,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
     trained = judge_rows(model).kind == "training"
-    fit = at_optimum(model.fit, model.front, model.gradient) if trained else None
+    fit = at_optimum(model.fit, model.front) if trained else None
     found = None if fit is None else leave_pair_out(fit, model.front)
     if found is None:
         raise ValueError(
@@ -117,7 +117,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             "or too weak a penalty for features of such different units; scale the "
             "features, or use skauc.cv_auc_scorer"
         )
-    if model.stopped:
+    if departure(model.fit, fit, model.front) > STOPPED:
         source = "rows left out of the optimum"
         warn([STOPPED_EARLY.format(name=model.name, source=source)])
     return found[0]
