@@ -1,9 +1,10 @@
 """Leave-pair-out AUC of a penalised linear model from its single fit.
 
-Pairs left out cost no refit. They are not used where min(n, P) > 2000, where a class
-has one row, nor for a loss that is not quadratic if the cost of a class is more than
-ten times that of the other and one class has a weight below P: one Newton step without
-a row that carries so much of the costs is too rough.
+Pairs left out cost no refit of the estimator. They are not used where min(n, P) > 2000
+or a class has one row. A loss that is not quadratic needs refits by Newton's method
+(``_refitted``) if the cost of a class is more than ten times that of the other and one
+class has a weight below P: one Newton step without a row that carries so much of the
+costs is too rough.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ def second_source(fit, rows, gradient=None) -> Source | None:
     found = None if end is None else leave_pair_out(end, rows)
     if found is None:
         return None
-    return Source(*found, "leave-pair-out", departure(fit, end, rows))
+    auc, variance = found
+    return Source(auc, variance, "leave-pair-out", departure(fit, end, rows))
 
 
 def _can_leave_out(objective, rows):

@@ -23,8 +23,8 @@ SOLVED = 1e-3  # slope that a solver may leave where the model separates its row
 # it, through what the solver left
 AT_OPTIMUM = 1e-2
 # Departure from the optimum beyond which a solver stopped at another model: an AUC of
-# .8 may then differ by .02
-STOPPED = 0.02
+# .8 may then differ by .01
+STOPPED = 0.01
 LEAST_WEIGHT = 1e-6  # least weight of a class covariance; no AUC changes by it
 _SAME_AUC = 0.02  # largest difference of the training AUCs of a fit and a raised fit
 # most n min(n, P) for refits without single rows; beyond it one step errs little
@@ -245,12 +245,14 @@ def at_optimum(fit, rows, gradient=None) -> Fit | None:
     Returns
     -------
     Fit or None
-        The same fit if its gradient is about 0 by its own slopes, or if the dense rows would need more
-        than 160 MB; None if the steps do not converge. A weak penalty is raised, and
-        the fit is then that of the raised penalty; None if its training AUC differs by
-        more than .02.
+        The same fit if its gradient is about 0 by its own slopes, or if the dense rows
+        would need more than 160 MB; None if the steps do not converge. A weak penalty
+        is raised, and the fit is then that of the raised penalty; None if its training
+        AUC differs by more than .02.
     """
-    least = SEPARATED if _overshoots(fit, rows) else NO_PENALTY
+    # one Newton step without a pair would overshoot where curvatures vanish
+    overshoots = not can_refit(rows) and _separates(fit, rows)
+    least = SEPARATED if overshoots else NO_PENALTY
     objective = fit.objective.with_penalty(rows, least)
     raised = objective is not fit.objective
     if raised:
@@ -272,15 +274,17 @@ def departure(fit, other, rows) -> float:
     """How differently two models score new rows: 1 − the correlation of their scores.
 
     With P ≥ n features the rows that trained them do not show it: the correlation is
-    then that of uncorrelated features.
+    then that of uncorrelated features. 0 if the penalty was raised and the classes are
+    separated, because no solver reaches an optimum then.
     """
+    if fit.objective is not other.objective and _separates(fit, rows):
+        return 0.0
     if rows.shape[1] < rows.shape[0]:
-        a, b = (fit.score(rows.X) for fit in (fit, other))
-        a, b = (np.sqrt(rows.weight) * (z - rows.weight @ z / rows.n) for z in (a, b))
+        a, b = (one.score(rows.X) for one in (fit, other))
+        a, b = a - a.mean(), b - b.mean()
     else:
-        a, b = (fit.coef * np.sqrt(spread(rows)[1]) for fit in (fit, other))
-    size = np.sqrt((a @ a) * (b @ b))
-    return float(1 - a @ b / size) if size > 0 else 0.0
+        a, b = (one.coef * np.sqrt(spread(rows)[1]) for one in (fit, other))
+    return float(1 - a @ b / max(np.sqrt((a @ a) * (b @ b)), 1e-300))
 
 
 def can_refit(rows) -> bool:
@@ -288,9 +292,9 @@ def can_refit(rows) -> bool:
     return rows.shape[0] * min(rows.shape) <= REFITTED
 
 
-def _overshoots(fit, rows):
-    """Whether one Newton step without a pair starts where curvatures may vanish."""
-    if fit.objective.loss.quadratic or can_refit(rows):
+def _separates(fit, rows):
+    """Whether a fit with a curved loss ranks all positive rows above the others."""
+    if fit.objective.loss.quadratic:
         return False
     z = fit.score(rows.X)
     return bool(z[rows.positive].min() > z[~rows.positive].max())

@@ -8,8 +8,8 @@ grows likewise. With factors ρ on both rows of the pair,
     z_k⁽⁻ⁱʲ⁾ = z_k + ρ_i E_ki + ρ_j E_kj,   ρ_i = 1 + κ_ij ρ_j,   ρ_j = 1 + κ_ji ρ_i.
 
 It is exact for squared losses, whose κ_ij is ``ω_i E_ij/g_i``. For others κ_ij is
-``g_i(z_i + E_ij)/g_i(z_i) − 1``, at most 1.6 times as large: the other rows of separated
-classes answer a slope that grows exponentially.
+``g_i(z_i + E_ij)/g_i(z_i) − 1``, at most 1.6 times as large, because the other rows of
+separated classes answer a slope that grows exponentially.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def refitted_margins(fit, rows, pairs) -> np.ndarray | None:
     if n_pairs * rows.shape[0] * min(rows.shape) ** 2 > EXACT:
         scores = _scores_without(fit, rows, S, np.arange(len(S))[:, None])
         return None if scores is None else _joined(fit, rows, S, k, scores)
-    pair = np.indices((k, len(pairs.pos))).reshape(2, -1).T + [0, k]
+    i, j = np.divmod(np.arange(n_pairs), len(pairs.pos))
+    pair = np.column_stack([i, k + j])
     scores = _scores_without(fit, rows, S, pair)
     if scores is None:
         return None

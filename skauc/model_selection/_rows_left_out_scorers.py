@@ -60,15 +60,20 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
     Warns
     -----
     UntrustedAUCWarning
-        When called: if the solver of the model stopped early; the AUC is then that of
-        the optimum of its objective.
+        When called: if the solver stopped at another model than the optimum of its
+        objective (scores that correlate by less than .99); the AUC is that of the
+        optimum.
     UndefinedMetricWarning
         When called: if a class has one row (nan), or all coefficients are 0 (½).
 
     Notes
     -----
-    The AUC is exact for squared losses; for other losses each pair is left out by one
-    Newton step. If a class has more than 250 rows, an evenly spaced sample of its rows
+    The AUC is exact for squared losses. For other losses Newton steps are repeated
+    until they settle if n min(n, P) ≤ 10 000: the error is below .005 in the mean and
+    .03 at most, with 30 rows or more and C from 1e-4 to 1e4. Beyond, a pair is left out
+    by one step, with an error below .01, and up to .04 for a squared hinge with P near
+    n. The score takes a few milliseconds in general, and .1 to .3 s near n min(n, P) =
+    10 000. If a class has more than 250 rows, an evenly spaced sample of its rows
     forms the pairs.
 
     References
