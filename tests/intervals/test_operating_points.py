@@ -438,6 +438,8 @@ def test_a_threshold_is_reached_by_an_equal_score(rng):
         assert estimate.confidence_interval(
             threshold=t, **given
         ) == estimate.confidence_interval(n_errors=errors, **given)
+
+
 @pytest.mark.parametrize("best", ["youden", "closest"])
 @pytest.mark.parametrize("levels", ["distinct", "tied", "separated"])
 def test_best_points_of_draws_are_those_among_all_thresholds(best, levels):
