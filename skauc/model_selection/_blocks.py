@@ -33,6 +33,7 @@ from ._opened_model import OpenedModel
 from ._posterior import Evaluation, auc_of_scores, evaluations
 from ._training_rows import (
     ASSUMED,
+    CONTRACT,
     DETECTED,
     HELD_OUT,
     Judgement,
@@ -119,7 +120,8 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
         front = front.behind(step)
     known = opened.W, classes, codes, weight, question["pos_label"]
     whole = _Whole(blocks, matrix, front, *known)
-    return [_SampledEvaluation.of(one, whole, question["rows"]) for one in sampled]
+    how = question["rows"], question.get("clones", True)
+    return [_SampledEvaluation.of(one, whole, *how) for one in sampled]
 
 
 def even_sample(labels, weight, count):
@@ -212,7 +214,7 @@ class _SampledEvaluation(Evaluation):
     score: np.ndarray = field(kw_only=True)
 
     @classmethod
-    def of(cls, sampled, whole, rows) -> _SampledEvaluation:
+    def of(cls, sampled, whole, rows, clones) -> _SampledEvaluation:
         """Evaluation of all rows from that of the sample."""
         all_rows = whole.rows_of(sampled.model)
         if rows != "auto":
@@ -220,7 +222,7 @@ class _SampledEvaluation(Evaluation):
         elif not sampled.adaptive:
             judgement = Judgement("training", "assumed")
         else:
-            judgement = _judge(sampled.model, whole, all_rows)
+            judgement = _judge(sampled.model, whole, all_rows, clones)
         known = sampled.model, sampled.prior, sampled.covariance
         how = sampled.report, sampled.pairs
         score = whole.score_of(sampled.model)
@@ -315,7 +317,7 @@ def _moved(posterior, shift):
     return replace(posterior, **known)
 
 
-def _judge(model, whole, rows):
+def _judge(model, whole, rows, clones):
     """Whether all rows trained a model: by its gradient, its scaler, or another fit."""
     opened, fit = model.scored.opened, model.fit
     # the objective of a discriminant is that of the sample: its direction differs
@@ -324,6 +326,8 @@ def _judge(model, whole, rows):
             return DETECTED
     if opened.steps and type(opened.steps[0]) is StandardScaler:
         return _by_means(opened.steps[0].mean_, whole)
+    if not clones:
+        return CONTRACT
     if isinstance(opened.whole, TAKE_BLOCKS) and not opened.steps:
         try:
             again = OpenedModel.of(clone(opened.whole).fit(whole.blocks))

@@ -177,7 +177,7 @@ ROWS_ASSUMED = (
     'to be its training rows. Pass rows="training" or rows="held-out"'
 )
 JUDGED_HELD_OUT = (
-    "a model fitted to these rows differs from this one, so they are treated as "
+    "a model fitted to these rows would differ from this one, so they are treated as "
     "held-out rows. If any of them trained the model, the AUC is too high: pass "
     'rows="training" and the sample_weight of the fit, or rows="held-out" if none of '
     "them was used"

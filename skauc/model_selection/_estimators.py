@@ -259,7 +259,7 @@ def cached_for(name, estimator, X, y, compute, *more):
     kind = type(estimator)
     try:
         known = name, kind.__module__, kind.__qualname__, estimator.get_params()
-        key = joblib.hash((known, X, y, more))
+        key = joblib.hash((known, get_config(), X, y, more))
     except Exception:
         return compute()
     return CACHE.cached(key, compute)

@@ -220,7 +220,7 @@ class Evaluation:
         if not self.adaptive:
             return out
         if self.held_out:
-            if self.report and self.rows.how == "detected":
+            if self.rows.how == "detected":
                 out.append(doubts.JUDGED_HELD_OUT)
             return out
         out += [*model.doubts, *self._doubts_of_copies()]
@@ -288,6 +288,7 @@ def evaluations(
     pos_label,
     report,
     pairs=False,
+    clones=True,
 ) -> list[Evaluation]:
     """Evaluations of a fitted estimator: one, or one for each pair of classes.
 
@@ -302,6 +303,8 @@ def evaluations(
     pos_label : label or None
     report, pairs : bool
         Whether refits may be made, and whether closed forms are used without them.
+    clones : bool
+        As for :func:`judge_rows`.
 
     Returns
     -------
@@ -321,7 +324,7 @@ def evaluations(
     for model in models:
         check_counts(model.weight, model.positive)
     unjudged = rows == "auto" and not adaptive
-    judgement = ASSUMED if unjudged else judge_rows(models[0], rows)
+    judgement = ASSUMED if unjudged else judge_rows(models[0], rows, clones=clones)
     how = prior, covariance, judgement, report, pairs
     return [Evaluation(model, *how) for model in models]
 

@@ -27,7 +27,7 @@ from ._estimators import (
 )
 from ._fitted_model import fitted_models
 from ._scorers import Scorer, ready_made
-from ._training_rows import judge_rows
+from ._training_rows import ASSUMED, HELD_OUT, judge_rows
 
 
 def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
@@ -107,7 +107,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             f"{model.name} has no leave-pair-out AUC in closed form "
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
-    trained = judge_rows(model).kind == "training"
+    trained = judge_rows(model, clones=False) not in (HELD_OUT, ASSUMED)
     fit = at_optimum(model.fit, model.front, model.gradient) if trained else None
     found = None if fit is None else leave_pair_out(fit, model.front)
     if found is None:

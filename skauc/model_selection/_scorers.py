@@ -162,10 +162,12 @@ def make_cbauc_scorer(
         Covariance of a NormalInverseWishart.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the scored rows trained the estimator. They did with
-        ``ResubstitutionSplit``. They did not in ``cross_val_score``: pass
-        ``"held-out"``, because small folds of fewer than about ten features may be
-        taken for training rows. The score of n held-out rows is ``(A n + ½)/(n + 1)``,
-        where A is their empirical AUC.
+        ``ResubstitutionSplit``, which ``"auto"`` assumes. They did not in
+        ``cross_val_score``: pass ``"held-out"``. A scorer fits nothing, so that
+        ``"auto"`` recognises held-out rows, with a warning, only by what the fit shows:
+        the means of a scaler, the gradient of a smooth loss, the support vectors. The
+        score of n held-out rows is ``(A n + ½)/(n + 1)``, where A is their empirical
+        AUC.
     scale : {"auc", "probit"}, default="auc"
         ``"probit"`` returns ``Φ⁻¹(AUC)``, which keeps its order where AUCs round to 1.
     multi_class : {"ovo", "raise"}, default="ovo"
@@ -369,10 +371,9 @@ def _cbauc(estimator, X, y, *, scale, multi_class, output="number", **question):
 
 
 def _evaluated(estimator, X, y, multi_class=None, *, prior, **question):
-    """Evaluations without refits, except requested ones."""
-    found = evaluations_of(
-        estimator, X, y, prior=check_prior(prior), report=False, **question
-    )
+    """Evaluations without fits, except requested ones."""
+    how = {"prior": check_prior(prior), "report": False, "clones": False}
+    found = evaluations_of(estimator, X, y, **how, **question)
     if len(found) > 1 and multi_class != "ovo":
         hint = "" if multi_class is None else '; multi_class="ovo" averages over pairs'
         raise ValueError(

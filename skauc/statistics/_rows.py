@@ -20,7 +20,7 @@ class Cache:
     """Values by key, with at most ``LIMIT_BYTES`` of arrays; thread-safe.
 
     The least recently used values are dropped first; a value larger than the limit is
-    not stored.
+    not stored. The arrays of a value become read-only.
     """
 
     def __init__(self):
@@ -36,6 +36,8 @@ class Cache:
                 return self._items[key][0]
         # not under the lock: at worst two threads compute the same value
         value = compute()
+        for array in _arrays(value):
+            array.setflags(write=False)
         size = array_bytes(value) + _ENTRY_BYTES
         if size > LIMIT_BYTES:
             return value
