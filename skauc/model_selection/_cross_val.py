@@ -21,6 +21,7 @@ from ..statistics._checks import as_verbosity
 from ..statistics._collections import refuse_collection
 from ..statistics._levels import placements
 from ..statistics._wald import ALTERNATIVES
+from ._doubts import warn_of_copies
 from ._estimators import scores_towards, take_rows
 
 
@@ -79,6 +80,12 @@ def cross_val_auc(
     ValueError
         If a test fold has fewer than two rows of a class or a training fold has none.
 
+    Warns
+    -----
+    UntrustedAUCWarning
+        If many rows are copies of others, of other groups: a copy in the training rows
+        of a fold shows the label of a test row.
+
     Notes
     -----
     ``A = Σ_v A_v/V`` over V folds v. Each fold v that tests row i of class c adds
@@ -104,6 +111,7 @@ def cross_val_auc(
     positive = check_positive(y, pos_label=pos_label)
     refuse_collection("X", X)
     folds = check_cv(cv, positive, classifier=True)
+    warn_of_copies(*indexable(X, positive, groups))
     how = {"groups": groups, "params": params, "verbose": as_verbosity(verbose)}
     how["n_jobs"] = n_jobs
     scores, tests = _held_out_scores(estimator, X, y, positive, folds, **how)
@@ -249,6 +257,12 @@ def compare_cross_val_auc(
         fold has fewer than two rows of a class or a training fold has none, or an
         option is invalid.
 
+    Warns
+    -----
+    UntrustedAUCWarning
+        If many rows are copies of others, of other groups: a copy in the training rows
+        of a fold shows the label of a test row.
+
     Notes
     -----
     Let d_j be the differences of J folds and s² their variance.
@@ -312,6 +326,7 @@ def compare_cross_val_auc(
     folds = list(check_cv(cv, positive, classifier=True).split(X, y, groups))
     if len(folds) < 2:
         raise ValueError(f"cv must make at least two folds, got {len(folds)}")
+    warn_of_copies(X, positive, groups)
     scores = [
         _held_out_scores(model, X, y, positive, folds, params=params, n_jobs=n_jobs)[0]
         for model in models

@@ -223,7 +223,9 @@ class Evaluation:
             if self.rows.how == "detected":
                 out.append(doubts.JUDGED_HELD_OUT)
             return out
-        out += [*model.doubts, *self._doubts_of_copies()]
+        out += model.doubts
+        if self.report or self.pairs:  # no other score leaves rows out
+            out += self._doubts_of_copies()
         if self.rows.how == "assumed":
             out.append(doubts.ROWS_ASSUMED.format(name=model.name))
         source, reasons = self._source_and_reasons
@@ -248,7 +250,8 @@ class Evaluation:
     def warn(self, *, once=False) -> None:
         """Issue the doubts as warnings; ``once`` per data set, for a search."""
         known = self.doubts if self.reason_unranked is None else []
-        doubts.warn(known, self.model.front if once else None)
+        key = self.model.front.key if once else None
+        doubts.warn(known, key, self.model.estimator, self.report)
 
     def error(self) -> float:
         """Bayesian error estimate at the model's own threshold."""
@@ -273,7 +276,7 @@ class Evaluation:
         name = self.model.broken_by
         if name is not None and not self.held_out:
             reason = doubts.CLOSED_FORM_ANYWAY.format(name=name)
-            doubts.warn([reason], self.model.front)
+            doubts.warn([reason], self.model.front.key, self.model.estimator)
 
 
 def evaluations(

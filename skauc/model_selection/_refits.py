@@ -26,7 +26,7 @@ from ..leave_pair_out._left_out import Source
 from ..statistics._checks import as_verbosity, check_integer
 from ..statistics._rows import Rows
 from ._affine_steps import has_frozen
-from ._doubts import FROZEN_IN_REFITS, warn
+from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from ._estimators import counted_rows, fitted_to_rows, scores_towards
 from ._fitted_model import FittedModel
 
@@ -236,7 +236,7 @@ def bootstrap_auc(
     -----
     UntrustedAUCWarning
         If a step of the estimator that may have used y is frozen, so that the refits
-        cannot leave rows out of it.
+        cannot leave rows out of it; if many rows are copies of rows of other groups.
 
     Raises
     ------
@@ -271,6 +271,7 @@ def bootstrap_auc(
     _check_sizes(positive, groups)
     if has_frozen(estimator):
         warn([FROZEN_IN_REFITS])
+    warn_of_copies(X, positive, groups)
     # the samples depend on the seed and the labels only: all models share them
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     if groups is None:

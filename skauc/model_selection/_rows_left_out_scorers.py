@@ -17,7 +17,7 @@ from ..leave_pair_out._objective import at_optimum
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
-from ._doubts import STOPPED_EARLY, warn
+from ._doubts import STOPPED_EARLY, copied_rows, warn, warn_of_copies
 from ._estimators import (
     counted_rows,
     decision_values,
@@ -61,7 +61,7 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
     -----
     UntrustedAUCWarning
         When called: if the solver of the model stopped early; the AUC is then that of
-        the optimum of its objective.
+        the optimum of its objective. If many rows are copies of others.
     UndefinedMetricWarning
         When called: if a class has one row (nan), or all coefficients are 0 (½).
 
@@ -117,6 +117,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             "or too weak a penalty for features of such different units; scale the "
             "features, or use skauc.cv_auc_scorer"
         )
+    warn(copied_rows(model.rows), model.front.key, estimator)
     if model.stopped:
         source = "rows left out of the optimum"
         warn([STOPPED_EARLY.format(name=model.name, source=source)])
@@ -156,6 +157,11 @@ def make_cv_auc_scorer(
     ------
     ValueError
         If an option is not known. When called: if a class has fewer rows than folds.
+
+    Warns
+    -----
+    UntrustedAUCWarning
+        When called: if many rows are copies of others.
 
     Notes
     -----
@@ -197,6 +203,7 @@ def _cv_auc(
                 f"got cv = {cv} with {smaller} rows"
             )
         cv = StratifiedKFold(cv, shuffle=True, random_state=random_state)
+    warn_of_copies(X, positive, candidate=estimator)
     splits = check_cv(cv, positive, classifier=True).split(X, positive)
     folds = Parallel(n_jobs=n_jobs)(
         delayed(_fold_auc)(estimator, X, labels, positive, weight, train, test)

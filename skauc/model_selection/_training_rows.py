@@ -20,6 +20,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import f
 from sklearn.decomposition import PCA, IncrementalPCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
 from ..leave_pair_out._coordinates import standard_unit
@@ -38,11 +39,11 @@ from ._opened_model import NotLinearError, OpenedModel
 ROWS = ("auto", "training", "held-out")
 _AT_REST = 0.01  # gradient, in units of its random walk, at which solvers stop
 _NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features
-# Beyond these gradients (of few and of many directions) other rows or weights were
-# fitted, if the solver converged in features of similar units
-_MOVED, _MOVED_FAR = 0.1, 0.5
-_TOLERANCE, _UNITS = 1e-3, 100.0  # largest tol of the solver, and ratio of units
-_OTHER = 1e-3  # distance from a discriminant of other rows
+# Gradient beyond which other rows or weights were fitted, in units of the random walk
+# of the slopes at score 0. Solvers that converged in features of similar units stop
+# below .003; other rows, unless they are separated, had more than .04 (13 designs)
+_MOVED = 0.02
+_TOLERANCE, _UNITS = 1e-3, 100.0  # largest tol of such a solver, and ratio of units
 _COLUMNS = 200  # means of so many columns tell two samples apart
 _SAME_MEAN = 0.01  # standard errors between equal means; other samples differ by √2
 _PARALLEL = 1e-6  # distance of the scores of a discriminant that is solved again
@@ -147,17 +148,17 @@ def _moved(model):
     fit, front, linear = model.fit, model.front, model.linear
     if fit is None:
         return False
-    D = distance(fit.score(front.X), model.score)
-    if D > _PARALLEL:  # a discriminant, solved again on these rows
-        return D > _OTHER
     steps, most = (getattr(linear, name, None) for name in ("n_iter_", "max_iter"))
     stopped = None not in (steps, most) and np.max(steps) >= most
     units = standard_unit(front)
     units = units[units > 0]
     if stopped or getattr(linear, "tol", 0.0) > _TOLERANCE or not len(units):
         return False  # such solvers leave a gradient on their training rows, too
-    limit = _MOVED if min(front.shape) < _DIRECTIONS else _MOVED_FAR
-    return units.max() <= _UNITS * units.min() and model.gradient > limit
+    sign = np.where(front.positive, 1.0, -1.0)
+    slopes = (fit.objective.loss.slope(z, sign) for z in (fit.score(front.X), 0 * sign))
+    here, at_zero = (np.sqrt(np.mean(slope**2)) for slope in slopes)
+    similar = units.max() <= _UNITS * units.min()
+    return bool(similar and model.gradient * here > _MOVED * at_zero)
 
 
 # ------------------------------------------------------------------ steps in front
@@ -202,19 +203,28 @@ def equal_means(mean, kept, error, rounding=0.0) -> bool:
 
 
 def _keeps_rows(scored, strict):
-    """Whether the rows hold the support vectors of a model; None if there are none.
+    """Whether a model keeps class means or support vectors of these rows, or None.
 
-    Rounded rows may be training rows; False is returned for them if ``strict``.
+    Means and vectors of rounded rows, or of most of the rows, are nearly the same:
+    False is returned for them if ``strict``.
     """
-    linear, front = scored.opened.linear, scored.front
-    vectors = getattr(linear, "support_vectors_", None)
-    if vectors is None or scored.dropped:
+    linear, front, y = scored.opened.linear, scored.front, scored.y
+    if scored.dropped or scored.weight is not None:
         return None
-    held = linear.support_.max() < n_rows(front)
-    if held:
-        gap = abs(take_rows(front, linear.support_) - vectors)
-        held = (gap - _SAME_ROW * abs(vectors)).max() <= 0
-    return True if held else False if strict else None
+    if isinstance(linear, LinearDiscriminantAnalysis):
+        if not np.isin(linear.classes_, y).all():
+            return False
+        means = np.array([front[y == label].mean(axis=0) for label in linear.classes_])
+        error = np.std(front, axis=0) / np.sqrt(len(y)) + np.zeros(means.shape)
+        same = equal_means(means, linear.means_, error)
+    elif hasattr(linear, "support_vectors_"):
+        same = linear.support_.max() < n_rows(front)
+        if same:
+            gap = abs(take_rows(front, linear.support_) - linear.support_vectors_)
+            same = (gap - _SAME_ROW * abs(linear.support_vectors_)).max() <= 0
+    else:
+        return None
+    return True if same else False if strict else None
 
 
 # -------------------------------------------------------------------------- clones

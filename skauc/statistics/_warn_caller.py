@@ -1,18 +1,36 @@
-"""Warnings that name the line of the caller outside of this package."""
+"""Warnings that name the line of the user's call."""
 
 from __future__ import annotations
 
 import inspect
 import warnings
 
-_PACKAGE = __file__.rsplit("statistics", 1)[0]
+_PASSED = __name__.split(".")[0], "sklearn", "joblib"
+
+
+def _frame_and_level():
+    """First frame outside of this package, scikit-learn and joblib, and its level."""
+    frame, level = inspect.currentframe(), 0
+    while frame and frame.f_back and _package(frame) in _PASSED:
+        frame, level = frame.f_back, level + 1
+    return frame, level
+
+
+def _package(frame):
+    return frame.f_globals.get("__name__", "").split(".")[0]
+
+
+def caller() -> tuple[str, int]:
+    """File and line of the caller outside of this package, scikit-learn and joblib."""
+    frame, _ = _frame_and_level()
+    return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the first line outside of this package.
+    """Warn at the first line outside of this package, scikit-learn and joblib.
 
-    Python shows a warning once for each text and line. In a search all candidates are
-    scored from one line of scikit-learn, so that each sentence is shown once.
+    Python shows a warning once for each text and line, so that a search, which scores
+    all candidates at the user's line, shows each sentence once.
 
     Parameters
     ----------
@@ -21,7 +39,5 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     category : type
         Class of the warning.
     """
-    frame, level = inspect.currentframe(), 1
-    while frame and frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    # level 1 of warnings.warn is this function, level 0 of the walk is _frame_and_level
+    warnings.warn(message, category, stacklevel=max(_frame_and_level()[1], 1))

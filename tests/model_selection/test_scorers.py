@@ -448,9 +448,7 @@ def test_weights_without_metadata_routing():
     """Weights that scikit-learn does not pass on are asked for."""
     clear_cache()
     how = {"cv": ResubstitutionSplit(), "params": {"sample_weight": WEIGHT}}
-    with pytest.warns(
-        UntrustedAUCWarning, match="pass .* the sample_weight of"
-    ):
+    with pytest.warns(UntrustedAUCWarning, match="pass .* the sample_weight of"):
         cross_validate(LogisticRegression(), X, Y, scoring=cbauc_scorer, **how)
 
 
@@ -526,7 +524,7 @@ UNSETTLED = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", UNSETTLED)
-@pytest.mark.parametrize("unit", [1.0, 1e3])
+@pytest.mark.parametrize("unit", [1.0, 7.0, 1e3])
 def test_a_solver_that_stopped_early_changes_no_verdict(name, unit):
     for shape in [(40, 3), (150, 6), (60, 200)]:
         rng = np.random.default_rng(0)
