@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import joblib
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtr, ndtri_exp
@@ -66,9 +64,15 @@ class Scorer:
         self._score = score
         self._params = params
         self._shared = False
-        self._request = MetadataRequest(owner=self)
         # known but not requested: scikit-learn then raises if it is passed
-        self._request.score.add_request(param="sample_weight", alias=None)
+        self._alias = None
+
+    @property
+    def _request(self):
+        # made when it is asked for: imported packages may add methods to scikit-learn's
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="sample_weight", alias=self._alias)
+        return request
 
     def __call__(self, estimator, X, y_true=None, sample_weight=None):
         """Score a fitted estimator on (X, y_true); greater is better.
@@ -123,11 +127,12 @@ class Scorer:
         if self._shared:
             target = Scorer(self._factory, self._score, self._params)
         target._request.score.add_request(param="sample_weight", alias=sample_weight)
+        target._alias = sample_weight
         return target
 
     def get_metadata_routing(self):
         """Metadata that this scorer requests."""
-        return copy.deepcopy(self._request)
+        return self._request
 
 
 def ready_made(scorer: Scorer) -> Scorer:

@@ -150,14 +150,20 @@ class Rows:
 
 def array_bytes(value) -> int:
     """Bytes of all distinct arrays that a value of dataclasses and tuples owns."""
-    return sum({id(array): array.nbytes for array in _arrays(value)}.values())
+    owners = map(_owner, _arrays(value))
+    return sum({id(array): array.nbytes for array in owners}.values())
+
+
+def _owner(array):
+    """The array that owns the memory of a view."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def _arrays(value):
-    """Yield the arrays that own the memory, the bases of views included."""
+    """Yield the arrays of a value of dataclasses and tuples."""
     if isinstance(value, np.ndarray):
-        while isinstance(value.base, np.ndarray):
-            value = value.base
         yield value
     elif isinstance(value, tuple | list):
         for item in value:

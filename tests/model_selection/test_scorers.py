@@ -296,6 +296,7 @@ def test_cv_never_flips_signs_on_noise():
     assert min(values) < 0.4
 
 
+@COPIES
 def test_cv_weights_repeat_rows():
     halves = [(np.arange(50, 100), np.arange(50)), (np.arange(50), np.arange(50, 100))]
     rows = np.repeat(np.arange(100), WEIGHT.astype(int))
