@@ -490,12 +490,14 @@ def test_held_out_rows_of_two_features_do_not_pass_for_training_rows():
     assert detected <= 1
 
 
-@pytest.mark.parametrize("model", [GaussianNB(), SVC(), Perceptron()], ids=str)
+@pytest.mark.parametrize(
+    "model", [SVC(kernel="linear"), GaussianNB(), Perceptron()], ids=str
+)
 def test_the_rows_that_are_scored_belong_to_the_question(model):
     """One half of the rows has weight 0, then the other half: as with no cache."""
     (X, y), (others, labels) = halves(60, 8)
     X, y = np.r_[X, others], np.r_[y, labels]
-    model = clone(model).fit(X[:60], y[:60])
+    model = clone(model).fit(X, y)
     first = np.repeat([1.0, 0.0], 60)
     for weights in ((first, 1 - first), (1 - first, first)):
         clear_cache()
