@@ -145,11 +145,12 @@ class Evaluation:
         if not self.question.adaptive:
             return out
         if self.held_out:
-            if report and self.rows.how == "detected":
+            if self.rows.how == "detected":
                 out.append(doubts.JUDGED_HELD_OUT)
             return out
         out += model.doubts
-        if self.sample.is_all:  # the weights of a sample are not copies
+        # the weights of a sample are not copies, and other scores leave no rows out
+        if self.sample.is_all and self.question.left_out != "none":
             out += doubts.copied_rows(model.rows)
         if self.rows.how == "assumed":
             out.append(doubts.ROWS_ASSUMED.format(name=model.name))
@@ -234,7 +235,8 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
         any_classifier=any_classifier,
     )
     unjudged = question.rows == "auto" and not question.adaptive
-    judgement = ASSUMED if unjudged else judge_rows(models[0], question.rows)
+    how = {"clones": question.is_report}  # a scorer fits nothing
+    judgement = ASSUMED if unjudged else judge_rows(models[0], question.rows, **how)
     samples = map(Sample.of_all, models)
     return [Evaluation(one.model, question, judgement, one) for one in samples]
 

@@ -13,7 +13,7 @@ from left_out_designs import (
     refitted_auc,
     rows_and_fit,
 )
-from skauc.model_selection._fitted_model import fitted_models
+from skauc.model_selection.reading._fitted_model import fitted_models
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 

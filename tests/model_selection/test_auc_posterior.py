@@ -54,7 +54,9 @@ from skauc import (
     bee_scorer,
     cbauc_scorer,
     clear_cache,
+    cv_auc_scorer,
     ebauc_scorer,
+    lpo_auc_scorer,
     make_cbauc_scorer,
     make_ebauc_scorer,
 )
@@ -238,9 +240,11 @@ def test_rows_that_are_judged_to_be_held_out():
     with pytest.warns(UntrustedAUCWarning, match="they are treated as held-out rows"):
         found = auc_posterior(model, X[old], Y[old])
     assert found.rows == "held-out (detected)"
+    clear_cache()
+    with pytest.warns(UntrustedAUCWarning, match="they are treated as held-out rows"):
+        cbauc_scorer(model, X[old], Y[old])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cbauc_scorer(model, X[old], Y[old])
         given = auc_posterior(model, X[old], Y[old], rows="held-out")
     assert given.mean() == found.mean()
     with pytest.warns(UntrustedAUCWarning, match="is not at its optimum on these rows"):
@@ -694,16 +698,23 @@ def test_a_clean_answer_has_no_warnings():
         assert auc_posterior(model, X, Y).warnings == ()
 
 
-def test_a_search_says_it_once_per_data_set():
+@pytest.mark.parametrize(
+    "scorer",
+    [make_cbauc_scorer(output="dict"), lpo_auc_scorer, cv_auc_scorer],
+    ids=["dict", "lpo", "cv"],
+)
+def test_every_search_says_it_once_per_data_set(scorer):
     rows, y = oversampled(0)
-    models = [behind(StandardScaler(), last=LogisticRegression(C=C)) for C in (0.1, 1)]
-    models = [model.fit(rows, y) for model in models]
-    for data in ((rows, y), (rows[:250], y[:250])):
-        clear_cache()
-        scorer = make_cbauc_scorer(rows="training")
-        with pytest.warns(UntrustedAUCWarning, match="are copies") as said:
-            [scorer(model, *data) for model in models]
-        assert len(said) == 1
+    for _ in range(3):
+        for data in ((rows, y), (rows[:250], y[:250])):
+            model, grid = behind(StandardScaler()), {"logisticregression__C": [0.1, 1]}
+            search = GridSearchCV(
+                model, grid, scoring=scorer, cv=ResubstitutionSplit(), refit=False
+            )
+            with pytest.warns(UntrustedAUCWarning, match="are copies") as said:
+                search.fit(*data)
+            assert len(said) == 1
+            assert said[0].filename == __file__
 
 
 def test_copies_among_held_out_rows_and_coarse_features_are_no_doubt():
