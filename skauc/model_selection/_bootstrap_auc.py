@@ -305,4 +305,4 @@ def _estimate(method, full, scores, counts, positive, weight, sizes):
         auc = (1 - INSIDE) * apparent + INSIDE * outside
     else:
         auc = plus_632(apparent, outside)
-    return BootstrapAUC(auc, method, apparent, replicates, sizes)
+    return BootstrapAUC(auc, method, apparent, replicates, sizes=sizes)

@@ -428,7 +428,7 @@ def test_interval_near_one_does_not_collapse():
         _, (low, high) = near_one(seed, auc=0.999, n_boot=10)
         assert low < 0.97 < 0.999 < high
     # no limit is nearer than that of a score interval for as many rows
-    perfect = BootstrapAUC(1.0, "oob", 1.0, np.ones(20), (10.0, 10.0))
+    perfect = BootstrapAUC(1.0, "oob", 1.0, np.ones(20), sizes=(10.0, 10.0))
     scores = auc_estimate(np.arange(20) % 2, np.arange(20) % 2)
     score = scores.confidence_interval(method="hanley_mcneil_score")
     assert perfect.interval() == pytest.approx(score, abs=1e-6)

@@ -356,7 +356,7 @@ def test_numbers_of_a_multimetric_search():
     scorer = make_cbauc_scorer(output="dict")
     posterior = auc_posterior(MODEL, X, Y)
     found = scorer(MODEL, X, Y)
-    assert list(found)[:3] == ["auc", "choice", "contrast_00"]
+    assert list(found)[:4] == ["auc", "choice", "score", "contrast_00"]
     assert found["auc"] == pytest.approx(cbauc_scorer(MODEL, X, Y), rel=1e-12)
     assert found["choice"] == pytest.approx(posterior.choice("probit"), rel=1e-12)
     assert all(isinstance(value, float) for value in found.values())
