@@ -27,6 +27,7 @@ from skauc import (
     cbauc_scorer,
     compare_cross_val_auc,
     cross_val_auc,
+    make_cbauc_scorer,
     make_cv_auc_scorer,
     search_posterior,
 )
