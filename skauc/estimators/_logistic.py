@@ -202,7 +202,7 @@ class IRLSLogisticRegression(LogisticInference):
             self.result_ = result = maximise(self, rows, start)
         self.has_offset_ = offset is not None
         self.n_observations_ = rows.total
-        for name in set(vars(result)) - {"covariance"}:
+        for name in set(vars(result)) - {"covariance", "null"}:
             setattr(self, f"{name}_", getattr(result, name))
         self.deviance_ = -2 * result.log_likelihood
         # rank parameters for each of K − 1 logits

@@ -36,6 +36,7 @@ from ._newton import Objective, Point, climb, solve
 # takes up to 7 steps, Firth's on 30 separated rows 44 with 7 halvings.
 _CLIMB = {"tol": 1e-7, "max_iter": 200, "max_halvings": 40}
 _LIMIT_TOL = 1e-10  # error of a limit, in standard errors
+_NO_EFFECT = 1e-7  # share of a sum of absolute terms below which the sum is 0
 
 
 class _OddsTable(Result):
@@ -80,8 +81,8 @@ class CoefficientTable(_OddsTable):
 
     Notes
     -----
-    A linearly dependent feature set may leave a coefficient that is 0 by convention,
-    with standard error 0 and p-value 1.
+    The row of a coefficient that is not estimable, because features are linearly
+    dependent, is NaN.
     """
 
     names: tuple
@@ -233,17 +234,21 @@ class Report:
     odds: str
     coef: np.ndarray
     covariance: np.ndarray
+    null: np.ndarray  # directions of the coefficients that change no logit
     kind: str = "model"  # name of the covariance
     likelihood: Any = None  # FittedLikelihood
 
     @property
     def errors(self):
-        """Standard errors of the coefficients."""
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0))
+        """Standard errors of the coefficients; NaN for those not estimable."""
+        errors = np.sqrt(np.maximum(np.diag(self.covariance), 0))
+        return np.where(is_estimable(np.eye(len(errors)), self.null), errors, np.nan)
 
     def table(self, level, method) -> CoefficientTable:
         """The table of Wald's tests, or of likelihood-ratio tests."""
-        wald, errors = WaldTable(self.coef, self.errors), self.errors
+        errors = self.errors
+        coef = np.where(np.isnan(errors), np.nan, self.coef)
+        wald = WaldTable(coef, errors)
         if method == "wald":
             z, pvalue, limits = wald.statistic, wald.pvalue, wald.limits(level)
         else:
@@ -251,7 +256,7 @@ class Report:
             pvalue = 2 * ndtr(-np.abs(z))
         return CoefficientTable(
             self.names,
-            *(self.coef, errors, z, pvalue, *limits, level),
+            *(coef, errors, z, pvalue, *limits, level),
             *(self.kind, method, self.odds),
         )
 
@@ -260,6 +265,10 @@ class Report:
         falls, limits = [], []
         identity = np.eye(len(self.coef))
         for L, coef, error in zip(identity, self.coef, self.errors, strict=True):
+            if np.isnan(error):
+                limits.append((np.nan, np.nan))
+                falls.append(np.nan)
+                continue
             # χ²₁ = z²: the test keeps values with |r| ≤ Φ⁻¹ of the tail
             limits.append(self.likelihood.limits(L[None], error, quantile))
             falls.append(self.likelihood.fall(L[None], -coef[None]))
@@ -303,7 +312,20 @@ class Report:
             )
         if value.shape not in ((), (len(L),)):
             raise ValueError(f"value must be a number, or {len(L)}, got {value}")
+        known = is_estimable(L, self.null)
+        if not known.all():
+            raise ValueError(
+                "contrast must be estimable where features are linearly dependent, got "
+                f"row {np.argmin(known)}, on which coefficients of the same likelihood "
+                "differ; compare combinations that they agree on, or drop features"
+            )
         return L, L @ self.coef - value
+
+
+def is_estimable(L, null, constant=0.0):
+    """Whether ``Lθ + constant`` is 0 for each direction without effect, row by row."""
+    size = abs(L) @ np.abs(null) + np.abs(constant)
+    return (np.abs(L @ null + constant) <= _NO_EFFECT * size).all(axis=1)
 
 
 def check_contrast(contrast):

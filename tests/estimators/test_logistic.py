@@ -141,9 +141,11 @@ def test_collinear_features_are_named():
     plain = IRLSLogisticRegression().fit(X, y)
     assert model.coef_[0, [0, 2]] == pytest.approx(plain.coef_[0, 0] / 2)
     assert model.n_parameters_ == 3
-    assert model.standard_errors_[0, 1] == pytest.approx(
-        plain.standard_errors_[0, 1] / 2
-    )
+    # only the sum of the two copies' coefficients is estimable
+    assert np.isnan(model.standard_errors_[0]).tolist() == [False, True, False, True]
+    test = model.wald_test([0, 1, 0, 1])
+    assert test.estimate == pytest.approx(plain.coef_[0, :1])
+    assert test.standard_error == pytest.approx(plain.standard_errors_[0, 1:2])
 
 
 def test_too_few_steps_warn():
