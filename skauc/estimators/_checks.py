@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._validation import check_floats, check_interval, check_labels, distinct_labels
-from ..statistics._collections import refuse_collection
+from ..statistics._collections import kind_of_blocks
 from ..statistics._moments import Moments
 from ..statistics._numerics import RANGE
 
@@ -43,11 +43,19 @@ def class_factors(class_weight, total, classes):
     labels = classes.tolist()
     if isinstance(class_weight, dict):
         unknown = set(class_weight) - set(labels)
-        if unknown:
+        # as in scikit-learn: more labels may be named, if all that occur are named
+        if unknown and not set(labels) <= set(class_weight):
             raise ValueError(
                 f"class_weight must name labels of {labels}, got {unknown.pop()!r}"
             )
-        return np.array([class_weight.get(k, 1.0) for k in labels], float)
+        factors = np.array([class_weight.get(k, 1.0) for k in labels], float)
+        if not factors.all():
+            label = labels[factors.argmin()]
+            raise ValueError(
+                "class_weight must be > 0 for each class of y, got only zeros in class "
+                f"{label!r}; leave out its rows"
+            )
+        return factors
     # "balanced": n/(K n_k), so that all classes weigh n/K
     return total.sum() / (len(labels) * total)
 
@@ -65,7 +73,13 @@ def feature_range(X):
 
 def discriminant(X, y, given_priors):
     """Check the rows of a discriminant; return the labels."""
-    refuse_collection("X", X)
+    kind = kind_of_blocks(X)
+    if kind is not None:
+        raise ValueError(
+            "X must be an array where all rows are needed at once, as for a "
+            f"discriminant, got {kind}, which is not gathered; GaussianAUCClassifier "
+            "and IRLSLogisticRegression fit rows in blocks"
+        )
     if y is None:
         raise ValueError("y should be a 1d array, got None")
     column = check_labels(y, name="y")

@@ -109,7 +109,9 @@ def _without_noise(null, scale, shift, noise):
     if shift is not None:
         parts = np.vstack([null[-1:], -shift[:, None] * null[:-1]])
         level = parts.sum(axis=0)
-        null[-1] = np.where(np.abs(level) <= noise * np.abs(parts).sum(axis=0), 0, level)
+        null[-1] = np.where(
+            np.abs(level) <= noise * np.abs(parts).sum(axis=0), 0, level
+        )
     return null
 
 

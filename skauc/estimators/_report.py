@@ -36,6 +36,8 @@ from ._newton import Objective, Point, climb, solve
 # takes up to 7 steps, Firth's on 30 separated rows 44 with 7 halvings.
 _CLIMB = {"tol": 1e-7, "max_iter": 200, "max_halvings": 40}
 _LIMIT_TOL = 1e-10  # error of a limit, in standard errors
+_STARTS = 6  # maxima found elsewhere from which a limit of Firth's profile is checked
+_SAME = 1e-5  # difference of ℓ* of two maxima that are one
 _NO_EFFECT = 1e-7  # share of a sum of absolute terms below which the sum is 0
 
 
@@ -167,6 +169,9 @@ class FittedLikelihood:
     objective: Objective
     point: Point
     converged: bool = True  # whether all maxima along contrasts were reached
+    maxima: tuple = ()  # θ of the maxima at limits so far, and of the last one
+    spread: float = 0.0  # difference of the last maxima from two starts
+    doubtful: bool = False  # whether those of a limit or of a test differ
 
     def sandwich(self, groups=None):
         """Covariance of the estimates from the scores of rows, or of clusters."""
@@ -177,13 +182,16 @@ class FittedLikelihood:
             meat = sums.T @ sums
         return self.objective.covariance(self.point, meat)
 
-    def fall(self, contrast, gap) -> float:
+    def fall(self, contrast, gap, n_starts=1) -> float:
         """``2{ℓ(θ̂) − max ℓ(θ : Lθ = Lθ̂ + gap)}``, L of shape (q, M(P + 1))."""
         # columns of length 1 for scaled parameters
         held = (contrast @ self.objective.to_original).T
         size = np.abs(held).max(axis=0)
-        best = self._restricted(held / size, gap / size).objective
-        return max(float(2 * (self.point.objective - best)), 0.0)
+        found = self._restricted(held / size, gap / size, n_starts)
+        self.maxima = (*self.maxima[:-1], found.theta)
+        fall = float(self.point.objective - found.objective)
+        self.spread = max(self.spread, -fall)  # or the estimate is a smaller maximum
+        return max(2 * fall, 0.0)
 
     def limits(self, contrast, error, quantile):
         """Points t in standard errors at which r(t) is −quantile and quantile."""
@@ -199,25 +207,56 @@ class FittedLikelihood:
                 far *= 2
             t = brentq(excess, 0, far, args=(sign,), xtol=_LIMIT_TOL * quantile)
             ends.append(sign * t)
+            self.maxima += self.maxima[-1:]
         return tuple(ends)
 
-    def _restricted(self, held, gap):
-        """The maximum where ``heldᵀ(d − d̂) = gap``, by Newton's steps."""
+    def _restricted(self, held, gap, n_starts):
+        """The maximum where ``heldᵀ(d − d̂) = gap``, by Newton's steps.
+
+        A likelihood that is not concave is climbed from more starts, too: the best of
+        the maxima that have been found elsewhere, moved into this plane.
+        """
         # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum, and the shortest
         # d with aᵀd = aᵀd̂ + gap: some logits of the first may be far out
         d, along = self.point.theta, solve(self.point.information, held)
+        to_plane = held @ np.linalg.inv(held.T @ held)
         tangent = d + along @ np.linalg.solve(held.T @ along, gap)
-        shortest = held @ np.linalg.solve(held.T @ held, held.T @ d + gap)
-        points = map(self.objective.at, (tangent, shortest))
-        point = max(points, key=lambda start: start.objective)
-        if held.shape[1] == len(held):  # nothing is left free
-            return point
-        end = climb(self.objective, point, linalg.null_space(held.T), **_CLIMB)
-        self.converged &= end.small
-        return end.point
+        shortest = to_plane @ (held.T @ d + gap)
+        start = max(map(self.objective.at, (tangent, shortest)), key=_height)
+        starts = [start]
+        if not self.objective.concave:
+            moved = [
+                self.objective.at(far + to_plane @ (held.T @ (d - far) + gap))
+                for far in self.maxima
+            ]
+            starts += sorted(moved, key=_height)[-n_starts:]
+        best = starts[0]
+        if held.shape[1] < len(held):  # something is left free
+            basis = linalg.null_space(held.T)
+            ends = [climb(self.objective, start, basis, **_CLIMB) for start in starts]
+            end = max(ends, key=lambda end: _height(end.point))
+            self.converged &= end.small
+            best = end.point
+            others = (_height(end.point) for end in ends[1:])
+            self.spread = _height(ends[0].point) - max(others, default=np.inf)
+        return best
+
+    def checked_fall(self, contrast, gap) -> float:
+        """The same for a limit or a test, where different maxima are a doubt."""
+        fall = self.fall(contrast, gap, _STARTS)
+        self.doubtful |= self.spread > _SAME
+        return fall
 
     def warn(self):
-        """Warn once if a profile did not converge, from outside of scipy's frames."""
+        """Warn once of doubtful maxima, from outside of scipy's frames."""
+        if self.doubtful:
+            warn_caller(
+                "The penalised likelihood has several maxima: two starts led to "
+                "different ones. The larger was taken, but limits may be too narrow "
+                "and p-values too small; compare them with method='wald', or drop or "
+                "group features until no coefficient has so few rows",
+                ConvergenceWarning,
+            )
         if not self.converged:
             warn_caller(
                 "The profile likelihood did not converge: its limits and p-values are "
@@ -272,10 +311,24 @@ class Report:
             # χ²₁ = z²: the test keeps values with |r| ≤ Φ⁻¹ of the tail
             limits.append(self.likelihood.limits(L[None], error, quantile))
             falls.append(self.likelihood.fall(L[None], -coef[None]))
+        if not self.likelihood.objective.concave:
+            self._look_again(identity, falls, limits, quantile)
         self.likelihood.warn()
         # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : θ_j = 0))}
         z = np.copysign(np.sqrt(falls), self.coef)
         return z, self.coef + np.transpose(limits) * self.errors
+
+    def _look_again(self, identity, falls, limits, quantile):
+        """Correct falls and limits by maxima found for later coefficients."""
+        for j in np.flatnonzero(~np.isnan(falls)):
+            L, error = identity[j][None], self.errors[j]
+            falls[j] = self.likelihood.checked_fall(L, -self.coef[j][None])
+            ends = [
+                self.likelihood.checked_fall(L, t * np.array([error]))
+                for t in limits[j]
+            ]
+            if min(ends) < quantile**2 - _SAME:
+                limits[j] = self.likelihood.limits(L, error, quantile)
 
     def wald_test(self, contrast, value) -> WaldTest:
         """``(Lθ − value)ᵀ(L V Lᵀ)⁻¹(Lθ − value)``, χ² with as many degrees as rows."""
@@ -297,7 +350,7 @@ class Report:
     def likelihood_ratio(self, contrast, value) -> LikelihoodRatio:
         """``2{ℓ(θ̂) − max ℓ(θ : Lθ = value)}``, χ² with as many degrees as rows."""
         L, gap = self.gap(contrast, value)
-        fall = self.likelihood.fall(L, -gap)
+        fall = self.likelihood.checked_fall(L, -gap)
         self.likelihood.warn()
         return LikelihoodRatio(fall, len(L), float(chdtrc(len(L), fall)))
 
@@ -320,6 +373,11 @@ class Report:
                 "differ; compare combinations that they agree on, or drop features"
             )
         return L, L @ self.coef - value
+
+
+def _height(point):
+    """The objective at a point."""
+    return point.objective
 
 
 def is_estimable(L, null, constant=0.0):

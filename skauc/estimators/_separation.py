@@ -7,11 +7,11 @@ Anderson 1984, https://doi.org/10.1093/biomet/71.1.1).
 
 **Along a step.** Newton's steps towards infinity are such a direction up to rounding.
 
-**Exactly.** With ``u = w p_ij`` the gradient is ``g = Σ u z``, and ``D'HD ≤ Σ u (z'D)²``.
-For a direction D of separation, ``m = max z'D`` and Newton's decrement δ² it follows
-that ``g'D ≤ δ²m``, hence ``u z'D ≤ δ²m`` for each pair:
+**Exactly.** With ``u = w p_ij`` the gradient is ``g = Σ u z``, and the information has
+``D'HD ≤ Σ u (z'D)²``. For a direction D of separation, ``m = max z'D`` and Newton's
+decrement δ² it follows that ``g'D ≤ δ²m``, hence ``u z'D ≤ δ²m`` for each pair:
 
-1. with equal probabilities at θ = 0, and information H₀ there, ``D'H₀D ≥ min(w) m²/2K``.
+1. With equal probabilities at θ = 0 the information H₀ has ``D'H₀D ≥ min(w) m²/2K``.
    So H, relative to H₀, has an eigenvalue below ``2Kδ²/min(w)``. Most fits have none.
 2. Pairs with u much larger than δ² have ``z'D = 0``: D lies in the null space of their
    products ``Σ zz'``, which are sums over blocks. Most of the other fits have none.
@@ -150,7 +150,7 @@ def _pair_margins(F, codes):
 
 
 def _interior(block, coding, B, bound):
-    """``Σ zz'`` of the pairs with u ≥ bound, the number of others, least margin of B."""
+    """``Σ zz'`` of the pairs with u ≥ bound, number of others, least margin of B."""
     K, P = len(coding.T), block.X.shape[1]
     S = np.zeros((K * (K - 1) // 2, P + 1, P + 1))
     n_outside, least = 0, np.inf
@@ -176,7 +176,7 @@ def _split(coding, rows, codes, weight, offset, B, bound):
 
 
 def _outside(block, coding, B, bound, axes, scale):
-    """z of the pairs with u < bound along the axes, without their rounding."""
+    """Pairs with u < bound: z along the axes, without rounding."""
     found = [np.zeros((0, len(axes)))]
     for rows, codes, weight, offset in coding.parts(block):
         _, outside = _split(coding, rows, codes, weight, offset, B, bound)

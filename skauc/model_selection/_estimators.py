@@ -28,7 +28,6 @@ from .._validation import (
     distinct_labels,
 )
 from ..estimators._gaussian_auc import GaussianAUCClassifier
-from ..estimators._lda import LinearDiscriminantROC
 from ..estimators._logistic import IRLSLogisticRegression
 from ..statistics._collections import refuse_collection
 from ..statistics._numerics import RANGE
@@ -36,7 +35,7 @@ from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import CACHE
 
 _KNOWN = "sklearn", __name__.split(".")[0]
-TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
+TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression
 
 
 def n_rows(X) -> int:

@@ -6,8 +6,8 @@ from ._row_blocks import RowBlocks
 
 _TAKE_BLOCKS = (
     "class_moments, auc_estimate, compare_auc, auc_posterior, bayesian_val_score, the "
-    "scorers of a posterior and the fits of GaussianAUCClassifier, "
-    "IRLSLogisticRegression and LinearDiscriminantROC"
+    "scorers of a posterior and the fits of GaussianAUCClassifier and "
+    "IRLSLogisticRegression"
 )
 
 
