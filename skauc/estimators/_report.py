@@ -169,6 +169,7 @@ class FittedLikelihood:
     objective: Objective
     point: Point
     converged: bool = True  # whether all maxima along contrasts were reached
+    n_starts: int = 1  # number of maxima from which another is sought
     maxima: tuple = ()  # θ of the maxima at limits so far, and of the last one
     spread: float = 0.0  # difference of the last maxima from two starts
     doubtful: bool = False  # whether those of a limit or of a test differ
@@ -182,12 +183,12 @@ class FittedLikelihood:
             meat = sums.T @ sums
         return self.objective.covariance(self.point, meat)
 
-    def fall(self, contrast, gap, n_starts=1) -> float:
+    def fall(self, contrast, gap) -> float:
         """``2{ℓ(θ̂) − max ℓ(θ : Lθ = Lθ̂ + gap)}``, L of shape (q, M(P + 1))."""
         # columns of length 1 for scaled parameters
         held = (contrast @ self.objective.to_original).T
         size = np.abs(held).max(axis=0)
-        found = self._restricted(held / size, gap / size, n_starts)
+        found = self._restricted(held / size, gap / size)
         self.maxima = (*self.maxima[:-1], found.theta)
         fall = float(self.point.objective - found.objective)
         self.spread = max(self.spread, -fall)  # or the estimate is a smaller maximum
@@ -210,7 +211,7 @@ class FittedLikelihood:
             self.maxima += self.maxima[-1:]
         return tuple(ends)
 
-    def _restricted(self, held, gap, n_starts):
+    def _restricted(self, held, gap):
         """The maximum where ``heldᵀ(d − d̂) = gap``, by Newton's steps.
 
         A likelihood that is not concave is climbed from more starts, too: the best of
@@ -229,7 +230,7 @@ class FittedLikelihood:
                 self.objective.at(far + to_plane @ (held.T @ (d - far) + gap))
                 for far in self.maxima
             ]
-            starts += sorted(moved, key=_height)[-n_starts:]
+            starts += sorted(moved, key=_height)[-self.n_starts :]
         best = starts[0]
         if held.shape[1] < len(held):  # something is left free
             basis = linalg.null_space(held.T)
@@ -243,7 +244,7 @@ class FittedLikelihood:
 
     def checked_fall(self, contrast, gap) -> float:
         """The same for a limit or a test, where different maxima are a doubt."""
-        fall = self.fall(contrast, gap, _STARTS)
+        fall = self.fall(contrast, gap)
         self.doubtful |= self.spread > _SAME
         return fall
 
@@ -320,15 +321,15 @@ class Report:
 
     def _look_again(self, identity, falls, limits, quantile):
         """Correct falls and limits by maxima found for later coefficients."""
+        self.likelihood.n_starts = _STARTS
         for j in np.flatnonzero(~np.isnan(falls)):
             L, error = identity[j][None], self.errors[j]
             falls[j] = self.likelihood.checked_fall(L, -self.coef[j][None])
-            ends = [
-                self.likelihood.checked_fall(L, t * np.array([error]))
-                for t in limits[j]
-            ]
+            gaps = np.reshape(limits[j], (2, 1)) * error
+            ends = [self.likelihood.checked_fall(L, gap) for gap in gaps]
             if min(ends) < quantile**2 - _SAME:
                 limits[j] = self.likelihood.limits(L, error, quantile)
+                self.likelihood.doubtful = True
 
     def wald_test(self, contrast, value) -> WaldTest:
         """``(Lθ − value)ᵀ(L V Lᵀ)⁻¹(Lθ − value)``, χ² with as many degrees as rows."""
