@@ -19,7 +19,7 @@ BUDGET = {
     "leave_pair_out": 650,
     "adaptive": 676,
     "intervals": 2283,
-    "estimators": 2136,
+    "estimators": 2143,
     "model_selection": 3222,
     "displays": 536,
     "distributed": 142,

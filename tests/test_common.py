@@ -54,7 +54,7 @@ def settings():
         GaussianAUCClassifier, threshold=["youden", "prior"], **gaussian
     )
     logistic = {"fit_intercept": [True, False], "class_weight": [None, "balanced"]}
-    rest = {"tol": [1e-8, 1e-4], "warm_start": [False, True]}
+    rest = {"tol": [1e-8, 1e-10], "warm_start": [False, True]}
     yield from products(
         IRLSLogisticRegression, C=[np.inf, 1e3, 1.0, 1e-3], **logistic, **rest
     )
@@ -62,7 +62,8 @@ def settings():
     both = {"store_covariance": [False, True]}
     lda = {"denominator": ["unbiased", "ml"], "n_components": [None, 1]} | both
     yield from products(LinearDiscriminantROC, tol=[1e-4, 1e-8], **lda)
-    shrunk = {"solver": ["lsqr", "eigen"], "shrinkage": [0.0, 0.2, 0.5, 1.0, "auto"]}
+    # the parent's solver "lsqr" does not transform, which the checks demand
+    shrunk = {"solver": ["eigen"], "shrinkage": [0.0, 0.2, 0.5, 1.0, "auto"]}
     yield from products(LinearDiscriminantROC, **shrunk, **lda)
     reg_param = {"reg_param": [0.0, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99, 1.0]}
     tols = {"tol": [1e-4, 1e-8, 0.0]}
@@ -112,7 +113,7 @@ def test_no_wrong_tag_removes_checks(estimator):
 @pytest.mark.parametrize("estimator", settings(), ids=repr)
 def test_sklearn_checks_of_other_settings(estimator):
     failures = {}
-    # one of the two classes has all its rows on one side only with an intercept
+    # the check wants a class of little weight to be ignored, which takes an intercept
     through_origin = not getattr(estimator, "fit_intercept", True)
     for one, check in estimator_checks_generator(estimator):
         name = check.func.__name__

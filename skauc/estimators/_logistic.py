@@ -233,8 +233,8 @@ class IRLSLogisticRegression(LogisticInference):
             text = (
                 f"The classes show {self.separation_} separation: the maximum-"
                 "likelihood estimate does not exist, because some coefficients are "
-                "infinite, and the iterations stopped while they grew; set a finite C, for example C=1.0, or, for two "
-                "classes, penalty='firth'"
+                "infinite, and the iterations stopped while they grew; set a finite C, "
+                "for example C=1.0, or, for two classes, penalty='firth'"
             )
         elif not self.converged_:
             text = (
@@ -245,8 +245,8 @@ class IRLSLogisticRegression(LogisticInference):
             text = (
                 f"The features are linearly dependent (rank {self.rank_} of {full}): "
                 "many estimates have the largest likelihood, the one of smallest norm "
-                "is used, and summary() is NaN where they differ; drop columns or set a "
-                "finite C"
+                "is used, and summary() is NaN where they differ; drop columns or set "
+                "a finite C"
             )
         else:
             return

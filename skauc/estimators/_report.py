@@ -220,16 +220,12 @@ class FittedLikelihood:
         # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum, and the shortest
         # d with aᵀd = aᵀd̂ + gap: some logits of the first may be far out
         d, along = self.point.theta, solve(self.point.information, held)
-        to_plane = held @ np.linalg.inv(held.T @ held)
         tangent = d + along @ np.linalg.solve(held.T @ along, gap)
-        shortest = to_plane @ (held.T @ d + gap)
+        shortest = held @ np.linalg.solve(held.T @ held, held.T @ d + gap)
         start = max(map(self.objective.at, (tangent, shortest)), key=_height)
         starts = [start]
         if not self.objective.concave:
-            moved = [
-                self.objective.at(far + to_plane @ (held.T @ (d - far) + gap))
-                for far in self.maxima
-            ]
+            moved = [self._moved(far, held, gap) for far in self.maxima]
             starts += sorted(moved, key=_height)[-self.n_starts :]
         best = starts[0]
         if held.shape[1] < len(held):  # something is left free
@@ -241,6 +237,18 @@ class FittedLikelihood:
             others = (_height(end.point) for end in ends[1:])
             self.spread = _height(ends[0].point) - max(others, default=np.inf)
         return best
+
+    def _moved(self, far, held, gap):
+        """A maximum far from θ̂, moved into a plane: towards θ̂, or by the shortest way.
+
+        The way towards θ̂ keeps the proportions of the coefficients.
+        """
+        away = far - self.point.theta
+        reach = held.T @ away
+        if len(gap) == 1 and 0 < gap * reach < reach**2:
+            return self.objective.at(self.point.theta + gap / reach * away)
+        shortest = held @ np.linalg.solve(held.T @ held, gap - reach)
+        return self.objective.at(far + shortest)
 
     def checked_fall(self, contrast, gap) -> float:
         """The same for a limit or a test, where different maxima are a doubt."""
@@ -325,10 +333,13 @@ class Report:
         for j in np.flatnonzero(~np.isnan(falls)):
             L, error = identity[j][None], self.errors[j]
             falls[j] = self.likelihood.checked_fall(L, -self.coef[j][None])
-            gaps = np.reshape(limits[j], (2, 1)) * error
-            ends = [self.likelihood.checked_fall(L, gap) for gap in gaps]
-            if min(ends) < quantile**2 - _SAME:
+            for _ in range(2):
+                gaps = np.reshape(limits[j], (2, 1)) * error
+                ends = [self.likelihood.checked_fall(L, gap) for gap in gaps]
+                if min(ends) >= quantile**2 - _SAME:
+                    break
                 limits[j] = self.likelihood.limits(L, error, quantile)
+            else:
                 self.likelihood.doubtful = True
 
     def wald_test(self, contrast, value) -> WaldTest:

@@ -229,7 +229,7 @@ def test_metadata_routing():
         ({"reference": 2}, "reference must be 1, the first of two labels, got 2"),
         ({"class_weight": "even"}, "class_weight must be None, .* got 'even'"),
         ({"class_weight": {5: 1}}, r"name labels of \[1, 2\], got 5"),
-        ({"class_weight": {1: 0.0}}, "only zeros in class 1"),
+        ({"class_weight": {1: 0.0}}, "class_weight must be > 0 .* zeros in class 1"),
         ({"class_weight": {1: -1.0}}, r"class_weight of 1 must lie in \[0, .* -1.0"),
         ({"class_weight": {1: "x"}}, r"class_weight of 1 must lie in \[0, .* 'x'"),
         ({"reference": np.arange(2)}, "reference must be 1, the first of two labels"),
@@ -240,6 +240,15 @@ def test_metadata_routing():
 def test_errors_name_the_parameter(params, text):
     with pytest.raises(ValueError, match=text):
         IRLSLogisticRegression(**params).fit(*virginica())
+
+
+def test_class_weight_of_a_label_that_does_not_occur():
+    """As in scikit-learn: a fold without a class keeps the dict of all classes."""
+    X, y = virginica()
+    weight = {1: 2.0, 2: 0.5}
+    model = IRLSLogisticRegression(C=1.0, class_weight=weight | {0: 9.0}).fit(X, y)
+    expected = LogisticRegression(class_weight=weight | {0: 9.0}, tol=1e-10).fit(X, y)
+    assert model.coef_ == pytest.approx(expected.coef_, rel=1e-4)
 
 
 def test_error_of_a_reference_of_three_classes():
