@@ -283,7 +283,7 @@ def test_answers_of_blocks(rows, tmp_path, call, container):
             np.testing.assert_allclose(one, other, rtol=rtol, atol=atol)
 
 
-@pytest.mark.parametrize("call", ["Gaussian AUC", "IRLS", "LDA", "auc_estimate"])
+@pytest.mark.parametrize("call", ["Gaussian AUC", "IRLS", "auc_estimate"])
 def test_labels_and_blocks_of_one_class(rows, call):
     """One class after the other; labels are texts or numbers."""
     ask, width, rtol, _ = CALLS[call]
@@ -373,7 +373,7 @@ def test_no_rows_at_all(rows, call):
             ask(RowBlocks(blocks))
 
 
-@pytest.mark.parametrize("call", ["Gaussian AUC", "IRLS", "LDA", "auc_estimate"])
+@pytest.mark.parametrize("call", ["Gaussian AUC", "IRLS", "auc_estimate"])
 def test_kinds_of_labels_that_differ(rows, call):
     ask, width, *_ = CALLS[call]
     X, y, _ = rows

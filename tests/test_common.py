@@ -110,7 +110,7 @@ def test_no_wrong_tag_removes_checks(estimator):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("estimator", settings(), ids=repr)
+@pytest.mark.parametrize("estimator", list(settings()), ids=repr)
 def test_sklearn_checks_of_other_settings(estimator):
     failures = {}
     # the check wants a class of little weight to be ignored, which takes an intercept
