@@ -32,7 +32,6 @@ from ..._validation import (
     take_rows,
 )
 from ...estimators._gaussian_auc import GaussianAUCClassifier
-from ...estimators._lda import LinearDiscriminantROC
 from ...estimators._logistic import IRLSLogisticRegression
 from ...statistics._collections import columns_named, refuse_collection
 from ...statistics._numerics import RANGE, parts_of
@@ -41,7 +40,7 @@ from ...statistics._rows import CACHE
 from ...statistics._warn_caller import warn_caller
 
 _KNOWN = "sklearn", __name__.split(".")[0]
-TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
+TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression
 
 
 def in_parallel(calls, n_jobs, verbose=0) -> list:
