@@ -87,7 +87,7 @@ def _newcombe(sample):
     return lambda auc: balanced_variance(auc, *sample.sizes)
 
 
-def _larger(sample):
+def score_variance(sample):
     """The larger of Newcombe's variance and DeLong's, ``V̂ A(1 − A)/{Â(1 − Â)}``."""
     newcombe, largest, scale = _newcombe(sample), sample.auc * (1 - sample.auc), 0.0
     # a class of one row has no estimated variance
@@ -243,7 +243,7 @@ def _bca_limits(sample, tail_low, tail_high, **options):
 
 _own = partial(Method, transform=None, needs_two=True)
 METHODS = {
-    "score": _score(_larger),
+    "score": _score(score_variance),
     "hanley_mcneil_score": _score(_newcombe),
     "delong": Method(_around_auc(lambda s: s.delong_variance), needs_two=True),
     "bamber": Method(_around_auc(lambda s: s.levels.bamber_variance), needs_two=True),

@@ -15,15 +15,16 @@ import numpy as np
 
 from .._validation import short
 from ..adaptive._join import CONTRAST
+from ..intervals._methods import score_variance
 from ..intervals._projection import project, ranks_nothing, warn_undefined
+from ..intervals._sample import Sample as ScoreSample
 from ..leave_pair_out._left_out import Source
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
-from ..statistics._levels import balanced_variance
 from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
 from ._question import Question
-from ._sample import Sample, auc_of_scores
+from ._sample import Sample
 from ._training_rows import ASSUMED, Judgement, judge_rows
 from .reading._fitted_model import FittedModel, fitted_models
 from .reading._opened_model import is_stacked
@@ -262,9 +263,9 @@ def posterior_of_source(source, size, *, keep=False) -> AUCPosterior:
 
 
 def _empirical(rows) -> Source:
-    """Empirical AUC of held-out scores with Hanley and McNeil's variance."""
-    auc, n = auc_of_scores(rows.X[:, 0], rows), rows.n
+    """Empirical AUC of held-out scores, with the variance of its score interval."""
+    weight = rows.weight if rows.weighted else None
+    [scores] = ScoreSample.split([rows.X[:, 0]], rows.positive, weight, None)
     # (An + ½)/(n + 1): an AUC of 0 or 1 must not have variance 0
-    moved = (auc * n + 0.5) / (n + 1)
-    variance = balanced_variance(moved, rows.n_neg, rows.n_pos)
-    return Source(float(auc), float(variance), "empirical")
+    moved = (scores.auc * rows.n + 0.5) / (rows.n + 1)
+    return Source(scores.auc, float(score_variance(scores)(moved)), "empirical")

@@ -234,6 +234,20 @@ def test_held_out_rows_have_their_empirical_auc(weighted):
     assert found.warnings == ()
 
 
+@pytest.mark.slow
+def test_intervals_of_held_out_rows_cover_unequal_classes():
+    """As those of auc_estimate do: 40 + 10 rows with deviations 1 and 3."""
+    model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+    truth, y = stats.norm.cdf(1.5 / np.sqrt(10)), np.arange(50) >= 40
+    inside = []
+    for seed in range(300):
+        score = np.random.default_rng(seed).normal(size=50) * (1 + 2 * y) + 1.5 * y
+        found = auc_posterior(model, score[:, None], y.astype(int), rows="held-out")
+        low, high = found.interval(0.95)
+        inside.append(low <= truth <= high)
+    assert 0.92 <= np.mean(inside) <= 0.98
+
+
 def test_rows_that_are_judged_to_be_held_out():
     """A report says so, since a part of the training rows looks the same."""
     model, old = behind(StandardScaler()).fit(X, Y), X[:, 0] > 0
