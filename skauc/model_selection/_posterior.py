@@ -27,7 +27,7 @@ from ._question import Question
 from ._sample import Sample
 from ._training_rows import ASSUMED, Judgement, judge_rows
 from .reading._fitted_model import FittedModel, fitted_models
-from .reading._opened_model import is_stacked
+from .reading._opened_model import NotLinearError
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +204,11 @@ class Evaluation:
     def _warn_of_score(self):
         """Issue the doubts about a score that comes without an interval."""
         name = self.model.broken_by
+        if self.model.linear is None and not self.held_out:
+            raise NotLinearError(
+                f"{name} is not linear, so that this score needs rows that did not "
+                "train it: use skauc.cbauc_scorer, which leaves rows out by folds"
+            )
         if name is not None and not self.held_out:
             reason = doubts.CLOSED_FORM_ANYWAY.format(name=name)
             doubts.warn([reason], self.model.front, self.model.score)
@@ -224,9 +229,8 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
     -------
     list of Evaluation
     """
-    # refits, if requested or the only way, take any classifier of two classes
-    refits = question.adaptive and question.prior.refits
-    any_classifier = question.adaptive and bool(refits or is_stacked(estimator))
+    # fits, unless they are forbidden, leave rows out of any classifier of two classes
+    any_classifier = question.adaptive and question.prior.refits != 0
     models = fitted_models(
         estimator,
         X,
