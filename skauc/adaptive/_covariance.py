@@ -1,11 +1,11 @@
-"""Two covariance models of a data set, as in section 2 of the folder."""
+"""Covariance models of a data set, as in section 2 of the folder."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.optimize import isotonic_regression
 from scipy.special import gammaln
 
@@ -34,12 +34,15 @@ class Covariance:
         Degrees of freedom of the variance of a direction.
     scale : float
         ``as`` of the inverse Wishart, the scatter that the prior adds.
+    multiplicity : ndarray of shape (r + 1,)
+        1 for each eigenvector, and the effective dimension of the null space.
     """
 
     values: np.ndarray
     noise: np.ndarray
     df: float
     scale: float
+    multiplicity: np.ndarray
 
     @classmethod
     def of_classes(cls, variances, scatter, df, scale) -> Covariance:
@@ -47,7 +50,7 @@ class Covariance:
         neg, pos = variances
         # ℓ = (σ₀² + σ₁²)/2,   η = (σ₀²/n₀ + σ₁²/n₁) ν/(ν − 2)
         noise = (neg / scatter.n_neg + pos / scatter.n_pos) * scatter.excess
-        return cls((neg + pos) / 2, noise, df, scale)
+        return cls((neg + pos) / 2, noise, df, scale, scatter.multiplicity)
 
 
 def inverse_wishart(scatter: Scatter) -> Covariance:
@@ -88,6 +91,36 @@ def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | N
     # no variance may be 0, because the evidence divides by the noise
     variances = np.maximum(variances, _FLOOR * variances.max())
     return Covariance.of_classes(variances, scatter, prior.df, prior.scale)
+
+
+def of_random_labels(scatter: Scatter, prior: Covariance) -> Covariance:
+    """Covariance by the noise of d under labels that ignore the rows.
+
+    ``prior``, the inverse Wishart, gives the degrees of freedom and the scale.
+    """
+    h = scatter.n_neg * scatter.n_pos / scatter.n
+    # T = W + h d dᵀ, the scatter around the common mean, in the coordinates V and that
+    # of d in the null space
+    d = np.append(scatter.b, np.sqrt(scatter.energy[-1]))
+    T = np.diag(np.append(scatter.values, 0.0)) + h * np.outer(d, d)
+    values = linalg.eigvalsh(T, check_finite=False)
+    values, m = np.maximum(values, GRAM_RANK * values[-1]), len(values)
+    # √h d = T^½u with |u| = 1. Random labels turn u; typically all u_k² are 1/m
+    typical = np.sqrt(values / m)
+    V = linalg.eigh(np.diag(values) - np.outer(typical, typical), check_finite=False)[1]
+    variances = isotonic_regression(((typical @ V) ** 2)[1:]).x
+    # in the null space (√h d)² is 1/uᵀT⁻¹u: its mean, and its relative variance 2/D
+    inverse = 1 / values
+    spread = 2 * inverse.var() / inverse.mean() ** 2 / (m + 2)
+    most = scatter.multiplicity[-1]
+    D = np.clip(2 / spread, 1, most) if spread > 0 else most
+    variances = np.append(variances, (1 + spread) / inverse.mean() / D)
+    # E T = (n − 2 + excess) Σ, because only d dᵀ has the excess
+    variances *= m / (scatter.n - 2 + scatter.excess)
+    variances = np.maximum(variances, _FLOOR * variances.max())
+    noise = variances / h * scatter.excess
+    multiplicity = np.append(np.ones(m - 1), D)
+    return Covariance(variances, noise, prior.df, prior.scale, multiplicity)
 
 
 def _best_scale(a, lam, multiplicity, n):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.special import stdtr
 
 from ..leave_pair_out._bootstrap import weighted_auc
+from ..leave_pair_out._coordinates import standard_unit
+from ..leave_pair_out._left_out import PairRows
 from ..leave_pair_out._ridge_models import ridge_models
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
 from ..statistics._rows import Rows
-from ._covariance import cross_validated, inverse_wishart
+from ._covariance import cross_validated, inverse_wishart, of_random_labels
 from ._join import DataSize, corrected, join, uncorrected
 from ._prior import AdaptivePrior
 from ._scatter import Direction, Scatter
@@ -35,7 +37,9 @@ class Learnt:
         """Decompose rows in memory and weigh the signals."""
         scatter = Scatter.of(rows, standardize)
         covariances = [inverse_wishart(scatter)]
-        if scatter.n_features > 1:
+        if scatter.separated:
+            covariances = [of_random_labels(scatter, covariances[0])]
+        elif scatter.n_features > 1:
             second = cross_validated(scatter, rows, covariances[0])
             covariances += [] if second is None else [second]
         models = (signals_under(c, scatter, rows, power) for c in covariances)
@@ -45,9 +49,9 @@ class Learnt:
 def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     """Model of a data set under a prior, cached for the next candidates."""
     name = "adaptive", prior.attainable_power, prior.standardize
-    (n, P), weights = rows.shape, (rows.n_neg, rows.n_pos)
-    if P > n > _MOST_ROWS:
-        rows = rows[_even_sample(rows.positive, _MOST_ROWS)]
+    P, weights = rows.shape[1], (rows.n_neg, rows.n_pos)
+    if P > max(rows.n, len(rows.weight)) > _MOST_ROWS:
+        rows = _sample(rows)
 
     def compute():
         return Learnt.of(rows, prior.attainable_power, prior.standardize)
@@ -58,16 +62,15 @@ def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     return DataModel(learnt, rows, size, prior.leave_pair_out, name)
 
 
-def _even_sample(positive, count):
-    """Indices of an even sample of both classes, in the order of the rows."""
-    # classes keep their shares, but at least two rows each
-    share = count / len(positive)
-    picked = []
-    for mask in (~positive, positive):
-        index = np.flatnonzero(mask)
-        size = max(2, int(share * len(index)))
-        picked.append(index[np.linspace(0, len(index) - 1, size).astype(int)])
-    return np.unique(np.concatenate(picked))
+def _sample(rows):
+    """At most 300 rows of each class, evenly in the order of the sums of their features.
+
+    Neither the order of rows and columns nor the units of the features matter, and a
+    row of weight 2 counts as two equal rows.
+    """
+    order = np.argsort(rows.X @ standard_unit(rows))
+    sample = rows[PairRows.of(order, rows, _MOST_ROWS // 2).both]
+    return replace(sample, weight=np.ones(len(sample.weight)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,8 @@
 
 An :class:`Evaluation` combines three results: whether the rows trained the model, the
 posterior under the model of the data set, and the AUC of rows left out of the fit. A
-scorer ranks by the model of the data set alone. A report (``auc_posterior``) leaves
+scorer ranks by the model of the data set, and by pairs left out in closed form where
+features outnumber rows. A report (``auc_posterior``) leaves
 rows out, and refits the model where no closed form exists.
 """
 
@@ -117,7 +118,8 @@ class Evaluation:
             return None, []
         # a closed form needs a known objective on features that did not use y
         no_step = model.saw_y is None and broken is None
-        if (self.report or self.pairs) and no_step and self.fit is not None:
+        asked = self.report or self.pairs or self._separated
+        if asked and no_step and self.fit is not None:
             source = self._left_out()
             if source is not None and self._stopped_early():
                 return self._of_another_fit(source)
@@ -188,12 +190,26 @@ class Evaluation:
         return replace(self._joined(), rows=str(self.rows), warnings=tuple(self.doubts))
 
     @property
+    def _separated(self):
+        """Whether features separate the classes, so that they outnumber the rows."""
+        return self.projection.model.learnt.scatter.separated
+
+    @cached_property
+    def contrast(self) -> float:
+        """Weight w_c of rows left out in ranking, where they are free or requested."""
+        pairs = self.source is not None and self.source.method == "leave-pair-out"
+        return CONTRAST if self.prior.refits or (pairs and self._separated) else 0.0
+
+    @property
     def choice(self) -> float:
-        """Ranking score in probits: by the model alone, unless refits are made."""
+        """Ranking score in probits: ``m + w_c (z − m)``."""
         ranks = self.adaptive and not self.held_out and self.reason_unranked is None
-        if ranks and not self.prior.refits and self.model.broken_by is None:
-            return float(self.projection.probit[0])
-        return self.posterior.choice("probit")
+        if not ranks or self.prior.refits or self.model.broken_by is not None:
+            return self.posterior.choice("probit")
+        m = float(self.projection.probit[0])
+        if not self.contrast:
+            return m
+        return m + self.projection.towards(self.source, self.contrast)
 
     def _joined(self):
         """Posterior from the model of the data set, rows left out, or held-out rows."""
@@ -204,8 +220,7 @@ class Evaluation:
         # behind a step that is not affine and used y there is no model of the data
         if self.source is not None and self.model.broken_by is not None:
             return posterior_of_source(self.source, self.size, keep=True)
-        contrast = CONTRAST if self.prior.refits else 0.0
-        return self.projection.auc(self.source, contrast)
+        return self.projection.auc(self.source, self.contrast)
 
     @cached_property
     def doubts(self) -> list[str]:
