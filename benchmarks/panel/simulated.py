@@ -117,7 +117,7 @@ def factors(seed, half) -> Problem:
             "decay": float(rng.choice((0.5, 1.0))),
             "share": float(rng.choice((0.5, 0.7, 0.9))),
             "signal": str(rng.choice(("none", "dense", "top components"))),
-            "attainable": float(rng.choice((0.8, 0.9, 0.97))),
+            "attainable": float(rng.choice((0.9, 0.97, 0.999))),
         }
 
     design = design_of_half(drawn, (2032, seed), half)
@@ -126,8 +126,9 @@ def factors(seed, half) -> Problem:
     loadings = rng.standard_normal((P, k)) * np.arange(1, k + 1) ** -design["decay"]
     loadings *= np.sqrt(design["share"]) / np.linalg.norm(loadings, axis=1)[:, None]
     noise = Noise(P, np.full(P, 1 - design["share"]), loadings)
-    in_factors = design["signal"] == "top components"
-    d = loadings @ rng.standard_normal(k) if in_factors else rng.standard_normal(P)
+    d = loadings @ rng.standard_normal(k)
+    if design["signal"] == "dense":
+        d += np.sqrt(noise.variances) * rng.standard_normal(P)
     # dᵀΣ⁻¹d of Σ = own + LLᵀ (Woodbury)
     own, inner = noise.variances[0], loadings.T @ d
     B = np.eye(k) + loadings.T @ loadings / own

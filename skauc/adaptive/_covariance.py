@@ -93,30 +93,37 @@ def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | N
     return Covariance.of_classes(variances, scatter, prior.df, prior.scale)
 
 
-def of_random_labels(scatter: Scatter, prior: Covariance) -> Covariance:
+def of_random_labels(scatter: Scatter, rows, prior: Covariance) -> Covariance:
     """Covariance by the noise of d under labels that ignore the rows.
 
     ``prior``, the inverse Wishart, gives the degrees of freedom and the scale.
     """
-    h = scatter.n_neg * scatter.n_pos / scatter.n
-    # T = W + h d dᵀ, the scatter around the common mean, in the coordinates V and that
-    # of d in the null space
+    n, h = scatter.n, scatter.n_neg * scatter.n_pos / scatter.n
+    # rows around the common mean in the coordinates V and that of d outside of them
     d = np.append(scatter.b, np.sqrt(scatter.energy[-1]))
-    T = np.diag(np.append(scatter.values, 0.0)) + h * np.outer(d, d)
-    values = linalg.eigvalsh(T, check_finite=False)
+    offset = np.where(rows.positive, scatter.n_neg, -scatter.n_pos) / n
+    S = np.outer(offset, d)
+    S[:, :-1] += _coordinates(scatter, rows)
+    S *= np.sqrt(rows.weight)[:, None]
+    # their scatter T = W + h d dᵀ, and √h d = T^½u with |u| = 1
+    values, Q = linalg.eigh(S.T @ S, check_finite=False)
     values, m = np.maximum(values, GRAM_RANK * values[-1]), len(values)
-    # √h d = T^½u with |u| = 1. Random labels turn u; typically all u_k² are 1/m
+    # random labels turn u; typically all u_k² are 1/m
     typical = np.sqrt(values / m)
     V = linalg.eigh(np.diag(values) - np.outer(typical, typical), check_finite=False)[1]
     variances = isotonic_regression(((typical @ V) ** 2)[1:]).x
-    # in the null space (√h d)² is 1/uᵀT⁻¹u: its mean, and its relative variance 2/D
-    inverse = 1 / values
-    spread = 2 * inverse.var() / inverse.mean() ** 2 / (m + 2)
+    # in the null space (√h d)² is 1/q, q = uᵀT⁻¹u: mean and relative variance of q
+    mean = (1 / values).mean()
+    apart = 1 / values - mean
+    diagonal = (S @ Q / np.sqrt(values)) ** 2 @ apart
+    spread = 2 * apart @ apart + (n / h - 6) * (diagonal**2 @ (1 / rows.weight))
+    spread /= (m * mean) ** 2
+    # a sum of squares of D normal numbers has the relative variance 2/D
     most = scatter.multiplicity[-1]
     D = np.clip(2 / spread, 1, most) if spread > 0 else most
-    variances = np.append(variances, (1 + spread) / inverse.mean() / D)
+    variances = np.append(variances, (1 + spread) / mean / D)
     # E T = (n − 2 + excess) Σ, because only d dᵀ has the excess
-    variances *= m / (scatter.n - 2 + scatter.excess)
+    variances *= m / (n - 2 + scatter.excess)
     variances = np.maximum(variances, _FLOOR * variances.max())
     noise = variances / h * scatter.excess
     multiplicity = np.append(np.ones(m - 1), D)

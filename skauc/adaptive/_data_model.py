@@ -38,7 +38,7 @@ class Learnt:
         scatter = Scatter.of(rows, standardize)
         covariances = [inverse_wishart(scatter)]
         if scatter.separated:
-            covariances = [of_random_labels(scatter, covariances[0])]
+            covariances = [of_random_labels(scatter, rows, covariances[0])]
         elif scatter.n_features > 1:
             second = cross_validated(scatter, rows, covariances[0])
             covariances += [] if second is None else [second]
@@ -69,8 +69,10 @@ def _sample(rows):
     row of weight 2 counts as two equal rows.
     """
     order = np.argsort(rows.X @ standard_unit(rows))
-    sample = rows[PairRows.of(order, rows, _MOST_ROWS // 2).both]
-    return replace(sample, weight=np.ones(len(sample.weight)))
+    most = _MOST_ROWS // 2
+    sample = PairRows.of(order, rows, most)
+    masses = [m * min(1, most / m.sum()) for m in (sample.mass_neg, sample.mass_pos)]
+    return replace(rows[sample.both], weight=np.concatenate(masses))
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,11 +193,11 @@ class Projection:
     def _sign(self):
         return 1.0 if self.direction.difference >= 0 else -1.0
 
-    def auc(self, source=None, contrast=0.0) -> AUCPosterior:
+    def auc(self, source=None) -> AUCPosterior:
         """Posterior of the AUC, joined with an AUC of rows left out if given."""
         (m, s2), size = self.probit, self.model.size
         if source is not None:
-            return join(m, source, size, self._sign, contrast)
+            return join(m, source, size, self._sign)
         if size.n_features == 1 or not self.model.leave_pair_out:
             return uncorrected(m, s2)
         return corrected(m, self.disagreement, size, self._training_auc)

@@ -34,6 +34,7 @@ from ._training_rows import ASSUMED, Judgement, judge_rows
 # (rows, refits) of a report: AUCs of single samples vary more for fewer rows
 _REFITS = ((200, 20), (500, 10), (np.inf, 5))
 _SCORER_REFITS = 5  # refits of a scorer where no closed form holds
+_FREE_ROWS = 200  # pairs of more rows, a system of their order, cost more than a fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +119,7 @@ class Evaluation:
             return None, []
         # a closed form needs a known objective on features that did not use y
         no_step = model.saw_y is None and broken is None
-        asked = self.report or self.pairs or self._separated
+        asked = self.report or self.pairs or self.contrast > 0
         if asked and no_step and self.fit is not None:
             source = self._left_out()
             if source is not None and self._stopped_early():
@@ -189,27 +190,35 @@ class Evaluation:
             return replace(AUCPosterior.point_mass_at_half(), rows=str(self.rows))
         return replace(self._joined(), rows=str(self.rows), warnings=tuple(self.doubts))
 
-    @property
-    def _separated(self):
-        """Whether features separate the classes, so that they outnumber the rows."""
-        return self.projection.model.learnt.scatter.separated
-
     @cached_property
     def contrast(self) -> float:
-        """Weight w_c of rows left out in ranking, where they are free or requested."""
-        pairs = self.source is not None and self.source.method == "leave-pair-out"
-        return CONTRAST if self.prior.refits or (pairs and self._separated) else 0.0
+        """Weight w_c of rows left out in ranking, where they are requested or free."""
+        free = self.prior.leave_pair_out and self.model.front.n <= _FREE_ROWS
+        if free and not self.prior.refits:
+            free = self.projection.model.learnt.scatter.separated
+        return CONTRAST if self.prior.refits or free else 0.0
 
-    @property
+    @cached_property
     def choice(self) -> float:
-        """Ranking score in probits: ``m + w_c (z − m)``."""
+        """Ranking score in probits: ``m + w_c (z − m)``, refits only if requested.
+
+        Without rows left out, z − m is the mean over ridge models of the rows.
+        """
         ranks = self.adaptive and not self.held_out and self.reason_unranked is None
-        if not ranks or self.prior.refits or self.model.broken_by is not None:
+        if not ranks or self._without_model:
             return self.posterior.choice("probit")
         m = float(self.projection.probit[0])
         if not self.contrast:
             return m
-        return m + self.projection.towards(self.source, self.contrast)
+        source = self.source
+        if source is None or (source.method == "refits" and not self.prior.refits):
+            return m + self.contrast * self.projection.disagreement
+        return m + self.projection.towards(source, self.contrast)
+
+    @property
+    def _without_model(self):
+        """Whether only rows left out speak: behind a curved step that used y."""
+        return self.model.broken_by is not None and self.source is not None
 
     def _joined(self):
         """Posterior from the model of the data set, rows left out, or held-out rows."""
@@ -217,10 +226,9 @@ class Evaluation:
             return self.projection.auc()
         if self.held_out:
             return posterior_of_source(_empirical(self.score_rows), self.size)
-        # behind a step that is not affine and used y there is no model of the data
-        if self.source is not None and self.model.broken_by is not None:
+        if self._without_model:
             return posterior_of_source(self.source, self.size, keep=True)
-        return self.projection.auc(self.source, self.contrast)
+        return replace(self.projection.auc(self.source), choice_probit=self.choice)
 
     @cached_property
     def doubts(self) -> list[str]:
