@@ -119,14 +119,12 @@ def of_random_labels(scatter: Scatter, rows, prior: Covariance) -> Covariance:
     spread = 2 * apart @ apart + (n / h - 6) * (diagonal**2 @ (1 / rows.weight))
     spread /= (m * mean) ** 2
     # a sum of squares of D normal numbers has the relative variance 2/D
-    most = scatter.multiplicity[-1]
-    D = np.clip(2 / spread, 1, most) if spread > 0 else most
+    D = np.clip(2 / max(spread, 1e-300), 1, scatter.multiplicity[-1])
     variances = np.append(variances, (1 + spread) / mean / D)
     # E T = (n − 2 + excess) Σ, because only d dᵀ has the excess
     variances *= m / (n - 2 + scatter.excess)
     variances = np.maximum(variances, _FLOOR * variances.max())
-    noise = variances / h * scatter.excess
-    multiplicity = np.append(np.ones(m - 1), D)
+    noise, multiplicity = variances / h * scatter.excess, np.append(np.ones(m - 1), D)
     return Covariance(variances, noise, prior.df, prior.scale, multiplicity)
 
 

@@ -63,7 +63,7 @@ def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
 
 
 def _sample(rows):
-    """At most 300 rows of each class, evenly in the order of the sums of their features.
+    """At most 300 rows of each class, evenly in the order of sums of their features.
 
     Neither the order of rows and columns nor the units of the features matter, and a
     row of weight 2 counts as two equal rows.

@@ -194,8 +194,7 @@ class Evaluation:
     def contrast(self) -> float:
         """Weight w_c of rows left out in ranking, where they are requested or free."""
         free = self.prior.leave_pair_out and self.model.front.n <= _FREE_ROWS
-        if free and not self.prior.refits:
-            free = self.projection.model.learnt.scatter.separated
+        free = free and self.projection.model.learnt.scatter.separated
         return CONTRAST if self.prior.refits or free else 0.0
 
     @cached_property
