@@ -71,7 +71,7 @@ mathematics of this folder:
    models of the same rows: estimate ``m + .3 mean(z − m)``, the variance plus τ².
 
 The class means of new scores (EBAUC, error rates) are predicted by the dense signals
-under the inverse Wishart.
+under the first covariance.
 
 References: Zuber & Strimmer (2009), https://doi.org/10.1093/bioinformatics/btp460;
 Wallace (1959), https://doi.org/10.1214/aoms/1177706095; Hanley & McNeil (1982),
