@@ -13,7 +13,7 @@ from ..statistics._levels import balanced_variance
 
 # Chosen on half of the panel's data sets, judged on the others: benchmarks/README.md
 LEAST_WEIGHT = 2 / 3  # smallest weight of the AUC of rows left out
-MISFIT = 0.3  # τ: root mean square error of the model on real rows, in probits
+MISFIT = 0.3  # least τ: root mean square error of the model on real rows, in probits
 WIDTH = 1.6  # deviation of a report in units of the source's, for many features
 FEW_FEATURES = 10  # with fewer than n/10 features the width falls to 1
 CONTRAST = 1 / 3  # w_c: weight of rows left out in ranking, where they are in it
@@ -72,8 +72,9 @@ def join(m, source, size: DataSize, sign=1.0) -> AUCPosterior:
     z = size.left_out(source, sign)
     excess = size.excess(source)
     s2 = excess * size.variance(m + LEAST_WEIGHT * (z - m))
-    # w = max(⅔, τ²/(τ² + s²))
-    w = max(LEAST_WEIGHT, MISFIT**2 / (MISFIT**2 + s2))
+    # w = max(⅔, τ²/(τ² + s²)), where the model errs by τ
+    misfit = max(MISFIT, abs(z - m))
+    w = max(LEAST_WEIGHT, misfit**2 / (misfit**2 + s2))
     estimate = m + w * (z - m)
     deviation = size.width * np.sqrt(excess * size.variance(estimate))
     return _normal(

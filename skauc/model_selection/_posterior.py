@@ -197,19 +197,20 @@ class Evaluation:
         free = free and self.projection.model.learnt.scatter.separated
         return CONTRAST if self.prior.refits or free else 0.0
 
-    @cached_property
+    @property
     def choice(self) -> float:
-        """Ranking score in probits: ``m + w_c (z − m)``, refits only if requested.
-
-        Without rows left out, z − m is the mean over ridge models of the rows.
-        """
+        """Ranking score in probits, refits only if requested."""
         ranks = self.adaptive and not self.held_out and self.reason_unranked is None
         if not ranks or self._without_model:
             return self.posterior.choice("probit")
-        m = float(self.projection.probit[0])
+        return self._choice_by_model
+
+    @cached_property
+    def _choice_by_model(self):
+        """``m + w_c (z − m)``; without pairs z − m is the mean over ridge models."""
+        m, source = float(self.projection.probit[0]), self.source
         if not self.contrast:
             return m
-        source = self.source
         if source is None or (source.method == "refits" and not self.prior.refits):
             return m + self.contrast * self.projection.disagreement
         return m + self.projection.towards(source, self.contrast)
@@ -227,7 +228,8 @@ class Evaluation:
             return posterior_of_source(_empirical(self.score_rows), self.size)
         if self._without_model:
             return posterior_of_source(self.source, self.size, keep=True)
-        return replace(self.projection.auc(self.source), choice_probit=self.choice)
+        posterior = self.projection.auc(self.source)
+        return replace(posterior, choice_probit=self._choice_by_model)
 
     @cached_property
     def doubts(self) -> list[str]:

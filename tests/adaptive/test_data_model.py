@@ -334,7 +334,8 @@ def test_join_is_the_weighted_mean_of_probits(n_neg, n_pos, P, signal, auc):
         return np.sqrt(variance) / stats.norm.pdf(x)
 
     posterior = projection.auc(Left(auc))
-    w = max(2 / 3, 0.09 / (0.09 + error(m + 2 / 3 * (z - m)) ** 2))
+    square = max(0.3, abs(z - m)) ** 2
+    w = max(2 / 3, square / (square + error(m + 2 / 3 * (z - m)) ** 2))
     estimate = m + w * (z - m)
     assert posterior.mean_probit() == pytest.approx(estimate)
     deviation = (1 + 0.6 * min(1, 10 * P / n)) * error(estimate)
