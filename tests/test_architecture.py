@@ -17,7 +17,7 @@ BUDGET = {
     "posterior": 712,
     "roc": 492,
     "leave_pair_out": 651,
-    "adaptive": 707,
+    "adaptive": 716,
     "intervals": 2283,
     "estimators": 2048,
     "model_selection": 3243,

@@ -13,9 +13,9 @@ mathematics of this folder:
    contains this factor. (Without it 20 rows of 20 000 noise features look like a
    strong dense signal.)
 
-2. Covariance (``_covariance``), with the eigenvectors V, a variance ℓ along each of
-   them, ℓ₀ in the null space of W, and a noise η of d. Where d lies in the span of W,
-   two models are averaged, ``η = σ₀²/n₀ + σ₁²/n₁`` with ``ℓ = (σ₀² + σ₁²)/2``:
+2. Covariance models (``_covariance``), with the eigenvectors V, a variance ℓ along
+   each of them, ℓ₀ in the null space of W, and a noise η of d. Two of them are
+   averaged, ``η = σ₀²/n₀ + σ₁²/n₁`` with ``ℓ = (σ₀² + σ₁²)/2``:
 
    - inverse Wishart, ``Σ ~ IW(asI, P + 1 + a)``, with the a and s of largest evidence:
      ``(as + λ)/(a + n − 2)``, times ``tr Σ_c/tr Σ`` for each class, ``df = a + n``;
@@ -25,8 +25,10 @@ mathematics of this folder:
      variances are made monotone. For n > 20 P the sample's
      own variances are used.
 
-   Where d reaches into the null space, as with P ≥ n, the noise is that of labels
-   which ignore the rows. With ``T = W + h ddᵀ``, ``h = n₀n₁/n``, of rank m, always
+   Where d reaches into the null space of W, as with P ≥ n, real rows, which are alike
+   and of unequal size, break both. There the rank of W over P is the weight of the two,
+   and a third has the rest: its noise is that of labels which ignore the rows. With
+   ``T = W + h ddᵀ``, ``h = n₀n₁/n``, of rank m, always
    ``√h d = T^½u`` with |u| = 1: random labels turn u and leave T. The energies of d
    along the eigenvectors of ``T − T^½uuᵀT^½`` at ``u_k² = 1/m`` are the noise of b
    (the mean over permuted labels to a few percent), made monotone. In the null space
@@ -54,8 +56,8 @@ mathematics of this folder:
 
 5. Probits. In a component with mean D and variance v of ``xᵀδ`` and variance σ² of the
    scores, ``Z = Φ⁻¹(AUC) = (D √(χ²_df/df) + √v N(0, 1))/(√2 σ)``. M and V are mean and
-   variance of Z under one covariance, ``m = M/√(1 + V)``; two covariances are
-   averaged: ``m = (m₁ + m₂)/2``, ``s² = (V₁ + V₂)/2 + (m₁ − m₂)²/4``.
+   variance of Z under one covariance, ``m_k = M/√(1 + V)``; with the weights a_k of the
+   covariances ``m = Σ a_k m_k``, ``s² = Σ a_k [V_k + (m_k − m)²]``.
 
 6. Join (``_join``) with an AUC a of rows left out (:mod:`skauc.leave_pair_out`), of
    n rows, ``z = Φ⁻¹((an + ½)/(n + 1))``, s_b² Hanley and McNeil's variance in probits:
@@ -72,7 +74,7 @@ mathematics of this folder:
    models of the same rows: estimate ``m + .3 mean(z − m)``, the variance plus τ².
 
 The class means of new scores (EBAUC, error rates) are predicted by the dense signals
-under the first covariance.
+under the inverse Wishart.
 
 References: Zuber & Strimmer (2009), https://doi.org/10.1093/bioinformatics/btp460;
 Wallace (1959), https://doi.org/10.1214/aoms/1177706095; Hanley & McNeil (1982),

@@ -22,28 +22,33 @@ from ._scatter import Direction, Scatter
 from ._signals import Signals, noise_power, probit_of, signals_under
 
 _MOST_ROWS = 600  # rows of the model if there are more features than rows
+_LEAST_SHARE = 0.01  # of the rank in P, below which no fold is decomposed
 _THRESHOLDS = 4096  # the curve is linear between so many thresholds, to 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """The decomposition of a data set and the signals under both covariances."""
+    """The decomposition of a data set, and the signals under weighted covariances."""
 
     scatter: Scatter
     models: tuple[Signals, ...]
+    weight: np.ndarray
 
     @classmethod
     def of(cls, rows: Rows, power, standardize) -> Learnt:
         """Decompose rows in memory and weigh the signals."""
         scatter = Scatter.of(rows, standardize)
         covariances = [inverse_wishart(scatter)]
-        if scatter.separated:
-            covariances = [of_random_labels(scatter, rows, covariances[0])]
-        elif scatter.n_features > 1:
+        share = len(scatter.values) / scatter.n_features if scatter.separated else 1.0
+        if scatter.n_features > 1 and share > _LEAST_SHARE:
             second = cross_validated(scatter, rows, covariances[0])
             covariances += [] if second is None else [second]
+        weight = np.full(len(covariances), share / len(covariances))
+        if share < 1:
+            covariances.append(of_random_labels(scatter, rows, covariances[0]))
+            weight = np.append(weight, 1 - share)
         models = (signals_under(c, scatter, rows, power) for c in covariances)
-        return cls(scatter, tuple(models))
+        return cls(scatter, tuple(models), weight)
 
 
 def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
@@ -154,8 +159,9 @@ class Projection:
     def probit(self) -> tuple[float, float]:
         """Mean m and variance s² of the probit of the AUC, by the model alone."""
         models = np.array([probit_of(*c) for c in self.components])
-        mean, variance = models.mean(axis=0)
-        return float(mean), float(variance + models[:, 0].var())
+        share = self.model.learnt.weight
+        mean, variance = share @ models
+        return float(mean), float(variance + share @ (models[:, 0] - mean) ** 2)
 
     @cached_property
     def components(self) -> list[tuple]:
@@ -175,8 +181,9 @@ class Projection:
         their component means.
         """
         between, within = [], 0.0
-        for weight, mean, variance in self.components:
-            share = weight / len(self.components)
+        models = zip(self.components, self.model.learnt.weight, strict=True)
+        for (weight, mean, variance), of_model in models:
+            share = weight * of_model
             between.append(np.sqrt(share) * (mean - weight @ mean))
             within += share @ variance
         return np.concatenate(between), float(np.sqrt(within))
