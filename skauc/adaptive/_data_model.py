@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtr
@@ -55,8 +56,9 @@ def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     """Model of a data set under a prior, cached for the next candidates."""
     name = "adaptive", prior.attainable_power, prior.standardize
     P, weights = rows.shape[1], (rows.n_neg, rows.n_pos)
+    picked = slice(None)
     if P > max(rows.n, len(rows.weight)) > _MOST_ROWS:
-        rows = _sample(rows)
+        rows, picked = _sample(rows)
 
     def compute():
         return Learnt.of(rows, prior.attainable_power, prior.standardize)
@@ -64,20 +66,21 @@ def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     # with one feature, computing the model costs less than its cache key
     learnt = compute() if P == 1 else rows.cached(name, compute)
     size = DataSize(*weights, learnt.scatter.n_features)
-    return DataModel(learnt, rows, size, prior.leave_pair_out, name)
+    return DataModel(learnt, rows, size, prior.leave_pair_out, name, picked)
 
 
 def _sample(rows):
     """At most 300 rows of each class, evenly in the order of sums of their features.
 
-    Neither the order of rows and columns nor the units of the features matter, and a
-    row of weight 2 counts as two equal rows.
+    Also their numbers among all rows. Neither the order of rows and columns nor the
+    units of the features matter, and a row of weight 2 counts as two equal rows.
     """
     order = np.argsort(rows.X @ standard_unit(rows))
     most = _MOST_ROWS // 2
     sample = PairRows.of(order, rows, most)
     masses = [m * min(1, most / m.sum()) for m in (sample.mass_neg, sample.mass_pos)]
-    return replace(rows[sample.both], weight=np.concatenate(masses))
+    weight = np.concatenate(masses)
+    return replace(rows[sample.both], weight=weight), sample.both
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,8 @@ class DataModel:
         Whether ridge models of the same rows may correct the model.
     name : tuple
         Key under which results of the rows are cached.
+    picked : slice or ndarray of int
+        The rows of the model among all rows.
     """
 
     learnt: Learnt
@@ -102,6 +107,7 @@ class DataModel:
     size: DataSize
     leave_pair_out: bool
     name: tuple
+    picked: Any
 
     @property
     def key(self) -> tuple:
@@ -115,10 +121,9 @@ class DataModel:
         ----------
         w : ndarray of shape (P,)
         score : ndarray of shape (n,), default=None
-            ``X @ w``, if it is known.
+            ``X @ w`` of all rows up to a constant, if it is known.
         """
-        if score is None or len(score) != len(self.rows.weight):
-            score = np.asarray(self.rows.X @ w)
+        score = np.asarray(self.rows.X @ w) if score is None else score[self.picked]
         direction = self.learnt.scatter.direction(w, score)
         return None if direction is None else Projection(self, direction, score)
 

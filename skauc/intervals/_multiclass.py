@@ -13,6 +13,7 @@ from itertools import permutations
 import numpy as np
 
 from .._validation import (
+    check_column,
     check_groups,
     check_interval,
     check_labels,
@@ -21,6 +22,7 @@ from .._validation import (
     check_option,
     distinct_labels,
     short,
+    take_rows,
 )
 from ..statistics._collections import refuse_collection
 from ..statistics._result import LabelledResult, Result
@@ -180,6 +182,11 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
 
 def check_class_scores(y_true, y_score, labels, sample_weight=None):
     """Labels of K classes, a column of scores for each, the classes, and weights."""
+    weight = check_non_negative(sample_weight, len(check_column("y_true", y_true)))
+    if weight is not None and not weight.all() and len(y_score) == len(weight):
+        kept = np.flatnonzero(weight)
+        weight = weight[kept]
+        y_true, y_score = (take_rows(rows, kept) for rows in (y_true, y_score))
     y = check_labels(y_true)
     name, given = ("y_true", y) if labels is None else ("labels", labels)
     classes = check_labels(given, name=name)
@@ -197,15 +204,11 @@ def check_class_scores(y_true, y_score, labels, sample_weight=None):
             f"y_score must have one row for each label and one column for each of the "
             f"{K} classes, {(len(y), K)}, got shape {score.shape}"
         )
-    weight = None
-    if sample_weight is not None:
-        weight = check_non_negative(sample_weight, len(y))
-    counted = y if weight is None else y[weight > 0]
     for c, label in zip(classes, classes.tolist(), strict=True):
-        if (counted == c).sum() < 2:
+        if (y == c).sum() < 2:
             raise ValueError(
                 "y_true must hold at least 2 rows (of positive weight) of each class, "
-                f"got {(counted == c).sum()} of {label!r}"
+                f"got {(y == c).sum()} of {label!r}"
             )
     return y, score, classes, weight
 

@@ -105,8 +105,7 @@ def operating_points(
     array([4.])
     """
     sample = sample_of(y_true, y_score, sample_weight, None, pos_label)
-    points, (n_neg, n_pos) = sample.levels, sample.sizes
-    share = n_pos / (n_neg + n_pos)
+    points, share = sample.levels, sample.share_pos
     if prevalence is not None:
         share = check_interval("prevalence", prevalence, 0, 1, closed="neither")
     rule = ThresholdRule.of(

@@ -23,7 +23,7 @@ from ..statistics._weights import (
     NOT_COUNTS,
     SampleWeightWarning,
     are_counts,
-    raised,
+    raising_factor,
 )
 
 MOST_ROWS = 2.0**53  # of more rows variances are 0 and products overflow
@@ -44,6 +44,8 @@ class Sample(Value):
         The rows of positive weight in their order, if the scores keep it.
     of_counts : bool, default=True
         Whether the weights, as they were given, can be counts of rows.
+    share_pos : float
+        Share of the positive rows in the sum of the given weights.
     """
 
     scores: tuple
@@ -52,6 +54,7 @@ class Sample(Value):
     pos_label: Any = None
     positive: np.ndarray | None = None
     of_counts: bool = True
+    share_pos: float = np.nan
 
     @classmethod
     def split(
@@ -61,9 +64,12 @@ class Sample(Value):
 
         Without clusters weights are counts of rows, or are raised to such.
         """
-        of_counts = are_counts(weight)
+        of_counts, given = are_counts(weight), weight
+        share = float(np.average(positive, weights=given))
         if weight is not None and cluster is None:
-            weight = raised(weight)
+            # an AUC depends on the ratios of the weights within each class
+            sides = (raising_factor(given[side]) for side in (positive, ~positive))
+            weight = given * np.where(positive, *sides)
             weight = weight * min(1.0, MOST_ROWS / weight.sum())
         counted = True if weight is None else weight > 0
         # the numbers of the rows are gathered ten times faster than a mask is
@@ -78,7 +84,8 @@ class Sample(Value):
         pairs = map(by_class, scores)
         if not fixed:
             pairs, rows = (tuple(map(np.sort, p)) for p in pairs), (pos_label, None)
-        return [cls(pair, *beside, *rows, of_counts) for pair in pairs]
+        known = {"of_counts": of_counts, "share_pos": share}
+        return [cls(pair, *beside, *rows, **known) for pair in pairs]
 
     @cached_property
     def levels(self) -> Levels:

@@ -58,6 +58,10 @@ unbiased. The samples are balanced: each leaves out equally many rows, and each 
 left out equally often. The variance of the estimate is Hanley & McNeil's with n/2 rows
 in each class.
 
+**Repeated folds** (``_folds``). Where bootstrap samples mislead, because a fit
+interpolates its rows or a step in front was fitted closely to them, rows are left out
+by repeats of stratified folds; the AUC is that of the pairs within a fold.
+
 **Ridge models** (``_ridge_models``). Regressions of t on standardised features with
 nine penalties l are reference models of the data set. With the decomposition
 ``√c X = U √Λ Vᵀ`` of the centred features and ``u = √(c/n)``,

@@ -10,11 +10,11 @@ FOLDS = 5  # of one repeat: a fit then has four fifths of the rows
 
 
 def repeated_folds(rows, strata, K, seed=SEED):
-    """Whether each row trains each of K fits, (K, n); None if a class has one row.
+    """Whether each row trains each of K fits, (K, n).
 
     The K fits are as many repeats of five folds as fit into them, or one repeat; a
     repeat leaves out every row once. A class with fewer rows than folds is missing in
-    some of them. Neither the order of the rows nor the names of two classes matter.
+    some of them. Neither the order of the rows nor the names of the classes matter.
 
     Parameters
     ----------
@@ -26,12 +26,14 @@ def repeated_folds(rows, strata, K, seed=SEED):
     """
 
     def compute():
-        order, swap = canonical_order(rows)
+        order, _ = canonical_order(rows)
+        rank = np.argsort(order)
+        labels = sorted(np.unique(strata), key=lambda k: rank[strata == k].mean())
         rng = np.random.default_rng(seed)
         trains = np.ones((K, len(order)), dtype=bool)
         for folds in np.array_split(np.arange(K), max(K // FOLDS, 1)):
             start = 0
-            for label in np.unique(strata)[:: -1 if swap else 1]:
+            for label in labels:
                 mine = rng.permutation(order[strata[order] == label])
                 # classes begin where the last one ended, so that folds are of one size
                 place = (start + np.arange(len(mine))) % len(folds)

@@ -40,7 +40,7 @@ class Source:
     auc : float
     variance : float
         Variance of the AUC over data sets.
-    method : {"leave-pair-out", "refits", "empirical"}
+    method : {"leave-pair-out", "refits", "folds", "empirical"}
     departure : float, default=0.0
         :func:`departure` of the model from the optimum that rows were left out of.
     """

@@ -123,6 +123,7 @@ def cross_val_auc(
     refuse_collection("X", X)
     verbose, y = as_verbosity(verbose), check_labels(y)
     folds = _split(cv, X, y, positive, groups, params)
+    groups = (params or {}).get("groups") if groups is None else groups
     warn_of_copies(*indexable(X, positive, groups))
     how = params, n_jobs, verbose
     scores = _held_out_scores(estimator, X, y, positive, folds, *how)

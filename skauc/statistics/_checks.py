@@ -5,7 +5,7 @@ An error names the argument, the rule and the value that was given, in this orde
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Number, Real
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def refuse_ignored(where, **given):
     option is a pair of the given value and the default.
     """
     for name, (value, default) in given.items():
-        simple = value is None or isinstance(value, int | float | str)
+        simple = value is None or isinstance(value, Number | np.bool_ | str)
         if not simple or value != default:
             raise ValueError(
                 f"{name} must not be given {where}, where it has no effect, got "

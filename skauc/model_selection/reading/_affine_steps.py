@@ -114,6 +114,8 @@ def _unknown_transpose(step, rows, behind):
             return None
         # f(e_j) − f(0) is the j-th row of A
         A = _image(step, np.eye(width)) - _image(step, np.zeros((1, width)))
+    except Warning:  # which the user made an error
+        raise
     except Exception:  # a step that refuses such rows is not an affine map
         return None
     return lambda W: A @ W
@@ -223,6 +225,8 @@ def _depends_on_y(step, rows, y):
             dense(_same_seed(step).fit(rows, labels).transform(rows))
             for labels in (y, permuted)
         )
+    except Warning:  # which the user made an error
+        raise
     except Exception:
         return True
     return not _equal(first, again)

@@ -283,8 +283,10 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
     # with more than two classes the estimator itself raises if it is binary
     if pos_label is not None or len(distinct_labels(labels)) <= 2:
         check_positive(y, pos_label=pos_label)
-    if sample_weight is not None:
-        check_non_negative(sample_weight, len(labels))
+    sample_weight = check_non_negative(sample_weight, len(labels))
+    if sample_weight is not None and not sample_weight.all():
+        kept = np.flatnonzero(sample_weight)
+        X, y, sample_weight = take_rows(X, kept), labels[kept], sample_weight[kept]
     _check_range(X)
     model = clone(estimator)
     with columns_named(X):

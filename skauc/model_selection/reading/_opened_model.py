@@ -207,7 +207,9 @@ def _chose_features(search):
         step, _, parameter = name.partition("__")
         tried = [params.get(name) for params in candidates]
         same = len(set(map(repr, tried))) == 1
-        steps = [best.named_steps.get(step)] if parameter else tried
+        # a step inside another one, or a parameter of a step
+        direct = all(hasattr(t, "transform") or t == "passthrough" for t in tried)
+        steps = tried if direct or not parameter else [best.named_steps.get(step)]
         if step != last and not same and not all(map(keeps_features, steps)):
             return True
     return False
