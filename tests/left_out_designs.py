@@ -44,15 +44,19 @@ def rows_and_fit(loss, C, *shape, **options):
     return Rows.of(X, positive), fit_of(loss, C, X, positive)
 
 
-def refitted_auc(make, X, positive):
-    """Share of pairs that the positive wins under the fit without both."""
-    t, won = np.where(positive, 1, -1), []
+def refitted_auc(make, X, positive, weight=None):
+    """Share of pairs that the positive wins under the fit without one copy of both."""
+    t, won, pairs = np.where(positive, 1, -1), 0.0, 0.0
+    weight = np.ones(len(t)) if weight is None else weight
     for i in np.flatnonzero(positive):
         for j in np.flatnonzero(~positive):
-            keep = np.delete(np.arange(len(t)), [i, j])
-            w = np.ravel(make().fit(X[keep], t[keep]).coef_)
-            won.append(np.heaviside(X[i] @ w - X[j] @ w, 0.5))
-    return np.mean(won)
+            left = weight.copy()
+            left[[i, j]] -= 1
+            keep, mass = left > 0, weight[i] * weight[j]
+            w = np.ravel(make().fit(X[keep], t[keep], left[keep]).coef_)
+            won += mass * np.heaviside(X[i] @ w - X[j] @ w, 0.5)
+            pairs += mass
+    return won / pairs
 
 
 LOSSES = {

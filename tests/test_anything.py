@@ -505,6 +505,7 @@ def check_rest(data, name):
     assert folds is None or len(folds) == split.get_n_splits() == 1
     assert skauc.clear_cache() is None
     assert issubclass(skauc.UntrustedAUCWarning, UserWarning)
+    assert issubclass(skauc.SampleWeightWarning, skauc.UntrustedAUCWarning)
     str(skauc.UntrustedAUCWarning(data.draw(things)))
 
 
@@ -519,7 +520,11 @@ BODIES = {
         ("AUCPosteriorDisplay", "BinormalROCDisplay", "SearchDisplay"), check_picture
     ),
     **dict.fromkeys(
-        ("ResubstitutionSplit", "clear_cache", "UntrustedAUCWarning"), check_rest
+        (
+            *("ResubstitutionSplit", "clear_cache"),
+            *("UntrustedAUCWarning", "SampleWeightWarning"),
+        ),
+        check_rest,
     ),
 }
 RESULTS = set(  # returned by the calls above, which ask their members

@@ -142,7 +142,7 @@ def in_blocks(w):
 
 
 def estimate_in_blocks(w):
-    parts = [(Y[k::2], of_rows(SCORE, w)[k::2], w[k::2]) for k in (0, 1)]
+    parts = [(of_rows(SCORE, w)[k::2], Y[k::2], w[k::2]) for k in (0, 1)]
     return skauc.auc_estimate(RowBlocks(parts)).confidence_interval()
 
 

@@ -202,6 +202,16 @@ class Projection:
         z = self.model.size.left_out(source, self._sign)
         return share * (z - self.probit[0])
 
+    def gap(self, source) -> tuple[float, float]:
+        """``z − m`` in probits, and its deviation as both sources explain it.
+
+        m is cut at the probit of a perfect AUC of these rows, which z cannot exceed.
+        """
+        (m, s2), size = self.probit, self.model.size
+        z, most = size.left_out(source, self._sign), size.probit(1.0)
+        variance = s2 + size.excess(source) * size.variance(z)
+        return float(z - np.clip(m, -most, most)), float(np.sqrt(variance))
+
     def _training_auc(self):
         rows = self.model.rows
         return weighted_auc(self.score, rows.positive, rows.weight)

@@ -1,9 +1,10 @@
 """Leave-pair-out AUC of a penalised linear model from its single fit.
 
-Pairs left out cost no refit. They are not used where min(n, P) > 2000, where a class
-has one row, nor for a loss that is not quadratic if the cost of a class is more than
-ten times that of the other and one class has a weight below P: one Newton step without
-a row that carries so much of the costs is too rough.
+Pairs left out cost no refit of the estimator. They are not used where min(n, P) > 2000
+or a class has one row. A loss that is not quadratic needs refits by Newton's method
+(``_refitted``) if the cost of a class is more than ten times that of the other and one
+class has a weight below P: one Newton step without a row that carries so much of the
+costs is too rough.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from scipy import linalg
 
 from ._bootstrap import model_variance, weighted_auc
 from ._coordinates import centred_rows, gram
-from ._objective import NUMBERS, at_optimum
+from ._objective import NUMBERS, at_optimum, can_refit, departure
+from ._refitted import refitted_margins
 
 MOST = 2000  # of rows or features: the system that is factorised
 COSTLY = 10  # ratio of the costs of the classes beyond which a small class is costly
@@ -39,11 +41,14 @@ class Source:
     variance : float
         Variance of the AUC over data sets.
     method : {"leave-pair-out", "refits", "empirical"}
+    departure : float, default=0.0
+        :func:`departure` of the model from the optimum that rows were left out of.
     """
 
     auc: float
     variance: float
     method: str
+    departure: float = 0.0
 
 
 def second_source(fit, rows, gradient=None) -> Source | None:
@@ -52,11 +57,11 @@ def second_source(fit, rows, gradient=None) -> Source | None:
     Parameters
     ----------
     fit : Fit
-        The model with its objective; it is moved to the optimum if it stopped early.
+        The model with its objective; it is moved to the optimum.
     rows : Rows
         The rows that trained it.
     gradient : float, default=None
-        Stationarity of the fit, if it is known.
+        Stationarity of the fit by its own slopes, if it is known.
 
     Returns
     -------
@@ -70,9 +75,12 @@ def second_source(fit, rows, gradient=None) -> Source | None:
     """
     if min(rows.shape) > MOST or not _can_leave_out(fit.objective, rows):
         return None
-    fit = at_optimum(fit, rows, gradient)
-    found = None if fit is None else leave_pair_out(fit, rows)
-    return None if found is None else Source(found[0], found[1], "leave-pair-out")
+    end = at_optimum(fit, rows, gradient)
+    found = None if end is None else leave_pair_out(end, rows)
+    if found is None:
+        return None
+    auc, variance = found
+    return Source(auc, variance, "leave-pair-out", departure(fit, end, rows))
 
 
 def _can_leave_out(objective, rows):
@@ -82,7 +90,7 @@ def _can_leave_out(objective, rows):
     if any(k < 2 and n < 2 for k, n in zip(distinct, sizes, strict=True)):
         return False
     low, high = sorted(objective.class_weight)
-    exact = objective.loss.quadratic or high <= COSTLY * low
+    exact = objective.loss.quadratic or can_refit(rows) or high <= COSTLY * low
     return exact or min(sizes) >= rows.shape[1]
 
 
@@ -235,15 +243,25 @@ def leave_pair_out(fit, rows):
     O(n min(n, P)²) for one fit. At most 250 rows of a class form the pairs (100 where
     40 P ≤ n < 50 000), evenly in the order of their scores.
     """
-    objective = fit.objective.with_penalty(rows)
-    n, P = rows.shape
-    z = fit.score(rows.X)
-    score = z - fit.intercept
-    few = MANY_ROWS * P <= rows.n < LARGE
+    score = fit.score(rows.X) - fit.intercept
+    few = MANY_ROWS * rows.shape[1] <= rows.n < LARGE
     limit = FEW_PAIR_ROWS if few else PAIR_ROWS
     order = np.argsort(score)
     pairs = PairRows.of(order, rows, limit)
-    S = pairs.both
+    if fit.objective.loss.quadratic or not can_refit(rows):
+        margin = _one_step(fit, rows, pairs, order)
+    else:
+        margin = refitted_margins(fit, rows, pairs)
+    if margin is None:
+        return None
+    everyone = weighted_auc(score[order], rows.positive[order], rows.weight[order])
+    return auc_of_pairs(margin, score[pairs.both], pairs, rows, everyone)
+
+
+def _one_step(fit, rows, pairs, order):
+    """``z_j − z_i`` after one Newton step without negative i and positive j."""
+    objective, S, (n, P) = fit.objective, pairs.both, rows.shape
+    z = fit.score(rows.X)
     sign = np.where(rows.positive, 1.0, -1.0)
     c = objective.case_weight(rows)
     curvature = c * objective.loss.curvature(z, sign)
@@ -255,9 +273,7 @@ def leave_pair_out(fit, rows):
     # slopes g of the pairs' rows, and the share 1/f of a row of weight f
     g = c[S] * objective.loss.slope(z[S], sign[S])
     one = np.minimum(1.0, 1 / rows.weight[S])
-    margin = Response.of(Q, F, len(pairs.neg)).margins(score[S], g, one)
-    everyone = weighted_auc(score[order], rows.positive[order], rows.weight[order])
-    return auc_of_pairs(margin, score[S], pairs, rows, everyone)
+    return Response.of(Q, F, len(pairs.neg)).margins(z[S] - fit.intercept, g, one)
 
 
 def _by_hessian(objective, rows, curvature, S, order):

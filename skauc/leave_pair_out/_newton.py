@@ -1,6 +1,6 @@
-"""Losses, and damped Newton steps for one penalised objective.
+"""Losses, and damped Newton steps for penalised objectives.
 
-The objective is ``Σ_i c_i loss(a_iᵀθ) + ½ θᵀ diag(penalty) θ``. With the curvatures ω
+An objective is ``Σ_i c_i loss(a_iᵀθ) + ½ θᵀ diag(penalty) θ``. With the curvatures ω
 of the scores its Hessian is ``AᵀΩA + diag(penalty)``.
 """
 
@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
 MAX_ITER = 100
 CLOSE = 1e-7  # stop if the Newton decrement is below this share of the objective
@@ -82,13 +81,13 @@ SQUARED_HINGE = Loss(_hinge_value, _hinge_slope, _hinge_curvature)
 
 
 def minimise(A, positive, weight, loss, penalty, start):
-    """Minimise a penalised loss.
+    """Minimise a penalised loss under each of m weightings of the rows.
 
     Parameters
     ----------
     A : ndarray of shape (n, d)
     positive : ndarray of bool of shape (n,)
-    weight : ndarray of shape (n,)
+    weight : ndarray of shape (m, n)
         Weight c of every row, ≥ 0.
     loss : Loss
     penalty : ndarray of shape (d,)
@@ -97,39 +96,54 @@ def minimise(A, positive, weight, loss, penalty, start):
 
     Returns
     -------
-    theta : ndarray of shape (d,)
-    converged : bool
+    theta : ndarray of shape (m, d)
+    converged : ndarray of bool of shape (m,)
     """
-    sign = np.where(positive, 1.0, -1.0)
+    sign, m = np.where(positive, 1.0, -1.0), len(weight)
+    theta, converged = np.tile(start, (m, 1)), np.zeros(m, dtype=bool)
+    # 0 is the better start if the solver diverged
+    here, at_zero = (
+        _value(t, t @ A.T, weight, loss, sign, penalty) for t in (theta, 0 * theta)
+    )
+    theta[~(here <= at_zero)] = 0.0
+    moving = np.arange(m)
+    for _ in range(MAX_ITER):
+        known = A, sign, weight[moving], loss, penalty
+        theta[moving], solved, stuck = _newton_step(*known, theta[moving])
+        converged[moving[solved]] = True
+        moving = moving[~(solved | stuck)]
+        if not len(moving):
+            break
+    return theta, converged
 
-    def value(theta, z):
-        return weight @ loss.value(z, sign) + penalty @ theta**2 / 2
 
-    square = weight.sum() * np.mean(A**2, axis=0)
+def _value(theta, z, weight, loss, sign, penalty):
+    """Values of m objectives, (m,)."""
+    return np.sum(weight * loss.value(z, sign), axis=1) + theta**2 @ penalty / 2
+
+
+def _newton_step(A, sign, weight, loss, penalty, theta):
+    """A damped step of m objectives; whether it solved each, or could lower none."""
+    square = weight.sum(axis=1, keepdims=True) * np.mean(A**2, axis=0)
     square = np.where(square > 0, square, 1.0)
     ridge = np.maximum(penalty, np.where(penalty > 0, LEAST, FLOOR) * square)
-    theta, z = start, A @ start
-    here, at_zero = value(theta, z), value(0 * theta, 0 * z)
-    if not here <= at_zero:  # 0 is the better start if the solver diverged
-        theta, z, here = 0 * theta, 0 * z, at_zero
-    for _ in range(MAX_ITER):
-        gradient = (weight * loss.slope(z, sign)) @ A + penalty * theta
-        half = A * np.sqrt(weight * loss.curvature(z, sign))[:, None]
-        hessian = half.T @ half
-        hessian.flat[:: len(hessian) + 1] += ridge
-        try:
-            step = -linalg.cho_solve(linalg.cho_factor(hessian), gradient)
-        except linalg.LinAlgError:
-            return theta, False
-        along = A @ step
-        gain = -(gradient @ step)  # squared Newton decrement
-        t = 1.0
-        while not value(theta + t * step, z + t * along) <= here - ARMIJO * t * gain:
-            t /= 2
-            if t < 0.5**HALVINGS:
-                return theta, bool(gain <= STUCK * here)
-        theta, z = theta + t * step, z + t * along
-        here = value(theta, z)
-        if gain <= CLOSE * here:
-            return theta, True
-    return theta, False
+    z = theta @ A.T
+    here = _value(theta, z, weight, loss, sign, penalty)
+    gradient = (weight * loss.slope(z, sign)) @ A + penalty * theta
+    half = A * np.sqrt(weight * loss.curvature(z, sign))[..., None]
+    hessian = half.swapaxes(1, 2) @ half
+    diagonal = np.arange(A.shape[1])
+    hessian[:, diagonal, diagonal] += ridge
+    step = -np.linalg.solve(hessian, gradient[..., None])[..., 0]
+    along = step @ A.T
+    gain = -np.sum(gradient * step, axis=1)  # squared Newton decrement
+    t = np.ones((len(theta), 1))
+    for _ in range(HALVINGS):
+        there = _value(theta + t * step, z + t * along, weight, loss, sign, penalty)
+        short = ~(there <= here - ARMIJO * t[:, 0] * gain)
+        if not short.any():
+            break
+        t[short] /= 2
+    solved = np.abs(gain) <= np.where(short, STUCK, CLOSE) * here
+    t[short] = 0.0
+    return theta + t * step, solved, short

@@ -18,10 +18,17 @@ NO_PENALTY = 1e-9  # least penalty in sums of squares: H⁻¹ keeps half of its 
 # vanish, so that one Newton step without a pair overshoots
 SEPARATED = 1e-4
 WALK_ROWS = 1000  # so many rows determine the size of a random walk to 5 %
-SOLVED = 1e-3  # mean slope that a solver may leave
-AT_OPTIMUM = 1e-2  # stationarity of a fit that needs no further Newton step
+SOLVED = 1e-3  # slope that a solver may leave where the model separates its rows
+# Share of the deviation of the score of a row left out by which its own slope may move
+# it, through what the solver left
+AT_OPTIMUM = 1e-2
+# Departure from the optimum beyond which a solver stopped at another model: an AUC of
+# .8 may then differ by .01
+STOPPED = 0.01
 LEAST_WEIGHT = 1e-6  # least weight of a class covariance; no AUC changes by it
 _SAME_AUC = 0.02  # largest difference of the training AUCs of a fit and a raised fit
+# most n min(n, P) for refits without single rows; beyond it one step errs little
+REFITTED = 10_000
 NUMBERS = 2e7  # entries of the largest dense copy of the rows: 160 MB
 
 
@@ -157,7 +164,7 @@ class Setting:
         )
 
 
-def stationarity(fit, rows) -> float:
+def stationarity(fit, rows, solved=SOLVED) -> float:
     """Size of the gradient of the objective in units of its random-walk size.
 
     About 0 if the rows trained the model, about 1 or more for other rows.
@@ -166,6 +173,10 @@ def stationarity(fit, rows) -> float:
     ----------
     fit : Fit
     rows : Rows
+    solved : float, default=1e-3
+        Slopes below it count as it does, because solvers stop there. With 0 the
+        gradient of a model that separates its rows is measured by its own small slopes:
+        it may be near 1 although the rows trained the model.
 
     Returns
     -------
@@ -194,7 +205,7 @@ def stationarity(fit, rows) -> float:
     c, X = objective.case_weight(sample), sample.X
     neg, pos = objective.class_weight
     total = neg * rows.n_neg + pos * rows.n_pos
-    force = every * (g**2 + SOLVED**2 * total * c)
+    force = every * (g**2 + solved**2 * total * c)
     square = force @ (X.multiply(X) if sparse.issparse(X) else X**2)
     walk = square
     if objective.intercept != "none":
@@ -229,17 +240,19 @@ def at_optimum(fit, rows, gradient=None) -> Fit | None:
     fit : Fit
     rows : Rows
     gradient : float, default=None
-        :func:`stationarity` of the fit, if it is known.
+        :func:`stationarity` of the fit by its own slopes, if it is known.
 
     Returns
     -------
     Fit or None
-        The same fit if its gradient is about 0, or if the dense rows would need more
-        than 160 MB; None if the steps do not converge. A weak penalty is raised, and
-        the fit is then that of the raised penalty; None if its training AUC differs by
-        more than .02.
+        The same fit if its gradient is about 0 by its own slopes, or if the dense rows
+        would need more than 160 MB; None if the steps do not converge. A weak penalty
+        is raised, and the fit is then that of the raised penalty; None if its training
+        AUC differs by more than .02.
     """
-    least = SEPARATED if _separates(fit, rows) else NO_PENALTY
+    # one Newton step without a pair would overshoot where curvatures vanish
+    overshoots = not can_refit(rows) and _separates(fit, rows)
+    least = SEPARATED if overshoots else NO_PENALTY
     objective = fit.objective.with_penalty(rows, least)
     raised = objective is not fit.objective
     if raised:
@@ -250,8 +263,33 @@ def at_optimum(fit, rows, gradient=None) -> Fit | None:
     if raised:  # residuals near 0 of the weaker penalty would leave no step
         found = optimum(fit, rows)
         return found if found is not None and _ranks_alike(fit, found, rows) else None
-    gradient = stationarity(fit, rows) if gradient is None else gradient
-    return fit if gradient < AT_OPTIMUM else optimum(fit, rows)
+    gradient = stationarity(fit, rows, solved=0.0) if gradient is None else gradient
+    # what is left along a row, Σ_j x_ij², grows with P; the deviation of the score with
+    # √(nP)
+    at_rest = gradient * np.sqrt(max(P / n, 1.0)) < AT_OPTIMUM
+    return fit if at_rest else optimum(fit, rows)
+
+
+def departure(fit, other, rows) -> float:
+    """How differently two models score new rows: 1 − the correlation of their scores.
+
+    With P ≥ n features the rows that trained them do not show it: the correlation is
+    then that of uncorrelated features. 0 if the penalty was raised and the classes are
+    separated, because no solver reaches an optimum then.
+    """
+    if fit.objective is not other.objective and _separates(fit, rows):
+        return 0.0
+    if rows.shape[1] < rows.shape[0]:
+        a, b = (one.score(rows.X) for one in (fit, other))
+        a, b = a - a.mean(), b - b.mean()
+    else:
+        a, b = (one.coef * np.sqrt(spread(rows)[1]) for one in (fit, other))
+    return float(1 - a @ b / max(np.sqrt((a @ a) * (b @ b)), 1e-300))
+
+
+def can_refit(rows) -> bool:
+    """Whether fits without single rows take less than about half a second."""
+    return rows.shape[0] * min(rows.shape) <= REFITTED
 
 
 def _separates(fit, rows):
@@ -277,12 +315,12 @@ def optimum(fit, rows) -> Fit | None:
     theta, converged = minimise(
         setting.A,
         rows.positive,
-        objective.case_weight(rows),
+        objective.case_weight(rows)[None],
         objective.loss,
         setting.penalty,
         setting.start(fit, rows),
     )
-    return setting.fit(rows, theta) if converged else None
+    return setting.fit(rows, theta[0]) if converged[0] else None
 
 
 def discriminant_ridge(

@@ -105,8 +105,10 @@ def auc_posterior(
     The AUC of rows left out is computed as
 
     ====================  =========================================================
-    ``"leave-pair-out"``  smooth loss with L2 penalty, or discriminant, except where
-                          costly classes are small or the solver stopped early
+    ``"leave-pair-out"``  smooth loss with L2 penalty, or discriminant, at the optimum
+                          of its objective, except where costly classes are small, the
+                          solver stopped at another model (scores that correlate by
+                          less than .99), or refits side with the model of the data
     ``"refits"``          all other linear models: .632+ from 20 refits (10 from 200
                           rows on, 5 from 500 rows on) of the linear model, or of
                           the whole estimator if a preceding step used y

@@ -212,6 +212,12 @@ STOPPED_EARLY = (
     "{name} is not at its optimum on these rows, so that the AUC comes from {source}: "
     "raise max_iter, scale the features, or pass the sample_weight of the fit"
 )
+TWO_ANSWERS = (
+    "the AUC is {model:.2f} by the model of the data set and {left_out:.2f} by rows "
+    "left out: their errors do not explain the gap, and refits do not side with the "
+    "model. The reported AUC lies between both: compare it with cross_val_auc, or "
+    "score held-out rows"
+)
 
 # -------------------------------------------------------------------------- a search
 

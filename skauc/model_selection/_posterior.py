@@ -84,7 +84,7 @@ class Evaluation:
     @cached_property
     def _source_and_reasons(self) -> tuple[Source | None, list[str]]:
         """The AUC of rows left out, and doubts about it."""
-        return rows_left_out(self.sample, self.question)
+        return rows_left_out(self.sample, self.question, self.projection)
 
     @property
     def source(self) -> Source | None:

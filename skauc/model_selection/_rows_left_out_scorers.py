@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from .._validation import check_option, short
 from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
-from ..leave_pair_out._objective import at_optimum
+from ..leave_pair_out._objective import STOPPED, at_optimum, departure
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
@@ -61,15 +61,20 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
     Warns
     -----
     UntrustedAUCWarning
-        When called: if the solver of the model stopped early; the AUC is then that of
-        the optimum of its objective.
+        When called: if the solver stopped at another model than the optimum of its
+        objective (scores that correlate by less than .99); the AUC is that of the
+        optimum.
     UndefinedMetricWarning
         When called: if a class has one row (nan), or all coefficients are 0 (½).
 
     Notes
     -----
-    The AUC is exact for squared losses; for other losses each pair is left out by one
-    Newton step. If a class has more than 250 rows, an evenly spaced sample of its rows
+    The AUC is exact for squared losses. For other losses Newton steps are repeated
+    until they settle if n min(n, P) ≤ 10 000: the error is below .005 in the mean and
+    .03 at most, with 30 rows or more and C from 1e-4 to 1e4. Beyond, a pair is left out
+    by one step, with an error below .01, and up to .04 for a squared hinge with P near
+    n. The score takes a few milliseconds in general, and .1 to .3 s near n min(n, P) =
+    10 000. If a class has more than 250 rows, an evenly spaced sample of its rows
     forms the pairs.
 
     References
@@ -109,7 +114,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
     trained = judge_rows(model).kind == "training"
-    fit = at_optimum(model.fit, model.front, model.gradient) if trained else None
+    fit = at_optimum(model.fit, model.front) if trained else None
     found = None if fit is None else leave_pair_out(fit, model.front)
     if found is None:
         raise ValueError(
@@ -118,7 +123,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             "or too weak a penalty for features of such different units; scale the "
             "features, or use skauc.cv_auc_scorer"
         )
-    if model.stopped:
+    if departure(model.fit, fit, model.front) > STOPPED:
         source = "rows left out of the optimum"
         warn([STOPPED_EARLY.format(name=model.name, source=source)])
     return found[0]

@@ -63,16 +63,6 @@ class Sample:
         of_sample = auc_of_scores(self.model.score, self.model.front)
         return self.size.probit(of_all) - self.size.probit(of_sample)
 
-    @property
-    def gradient(self) -> float:
-        """Gradient of :attr:`fit` on the rows of the model; 0 if it is unknown."""
-        return self.model.gradient if self.is_all else 0.0
-
-    @property
-    def stopped_early(self) -> bool:
-        """Whether the solver stopped early; a sample does not show it."""
-        return self.is_all and self.model.stopped
-
     @cached_property
     def fit(self):
         """Objective and optimum on the rows of the model; None if unknown.

@@ -22,12 +22,12 @@ from skauc.statistics._rows import Rows
 SHAPES = [(80, 6), (60, 90), (510, 10), (505, 520)]
 
 
-@pytest.mark.parametrize("share", [0.1, 0.6])
-def test_no_pairs_without_a_few_costly_rows(share):
-    rows, fit = rows_and_fit("logistic", 0.1, 100, 20, share=share)
+@pytest.mark.parametrize("share", [0.05, 0.6])
+def test_no_single_step_without_a_few_costly_rows(share):
+    rows, fit = rows_and_fit("logistic", 0.1, 300, 40, share=share)
     costly = Objective(LOGISTIC, 10.0, class_weight=(0.5, 8.0))
     found = second_source(Fit(costly, fit.coef), rows)
-    assert (found is None) == (share == 0.1)
+    assert (found is None) == (share == 0.05)
     exact = Objective(SQUARED, 10.0, class_weight=(0.5, 8.0))
     assert second_source(Fit(exact, fit.coef), rows) is not None
 

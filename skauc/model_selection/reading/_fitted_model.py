@@ -33,7 +33,6 @@ from ._objective_of import objective_of
 from ._opened_model import NotLinearError, OpenedModel
 
 _LARGEST = 1e70  # size of the largest score: its square and sums do not overflow
-_STOPPED = 0.2  # gradient, in units of its random walk, beyond which a solver stopped
 _SAME = 1e-6  # share of the range of the scores that is rounding
 _CLOSE = 0.25  # components per row with which a step has adapted itself to the rows
 
@@ -202,11 +201,6 @@ class FittedModel:
     def gradient(self) -> float:
         """Gradient of :attr:`fit` on :attr:`front`, in units of its random walk."""
         return stationarity(self.fit, self.front)
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the solver stopped early, judged by its gradient on the rows."""
-        return min(self.front.shape) > 2 and self.gradient > _STOPPED
 
     def _rows(self, X):
         """Rows of this model from rows of all classes."""

@@ -1,0 +1,142 @@
+"""Rows left out of models at the defaults of their solvers, and the net under them."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from left_out_designs import refitted_auc
+from scipy.special import ndtr
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from skauc import UntrustedAUCWarning, auc_posterior, clear_cache, lpo_auc_scorer
+from skauc.leave_pair_out._left_out import second_source
+
+POSTERIOR = "skauc.model_selection._posterior."
+
+# what scikit-learn's users get; saga and sag stop after 100 steps
+DEFAULTS = {
+    "lbfgs": LogisticRegression(),
+    "balanced": LogisticRegression(class_weight="balanced"),
+    "weak penalty": LogisticRegression(C=1e3),
+    "newton-cg": LogisticRegression(solver="newton-cg"),
+    "liblinear": LogisticRegression(solver="liblinear"),
+    "large intercept": LogisticRegression(solver="liblinear", intercept_scaling=50),
+    "saga": LogisticRegression(solver="saga", random_state=0),
+    "sag": LogisticRegression(solver="sag", random_state=0),
+    "svc": LinearSVC(random_state=0),
+    "ridge": RidgeClassifier(),
+}
+QUICK = [name for name in DEFAULTS if name not in ("saga", "sag")]
+LOUD = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def noise(n, P, seed, signals=0):
+    """Labels, rows of noise, and the difference of their means."""
+    rng, y, shift = np.random.default_rng(seed), np.arange(n) % 2, np.zeros(P)
+    shift[:signals] = 0.3
+    return y, rng.normal(size=(n, P)) + np.outer(y, shift), shift
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_default_fits_of_many_features_against_refits(name):
+    """In the coordinates of the singular vectors, which keep all inner products."""
+    y, X, _ = noise(20, 8000, seed=0)
+    X *= 2.0
+    model = DEFAULTS[name].fit(X, y)
+    U, scale, _ = np.linalg.svd(X, full_matrices=False)
+    close = {} if name == "ridge" else {"tol": 1e-10, "max_iter": 10**5}
+    close |= {"solver": "lbfgs"} if name == "newton-cg" else {}
+
+    def exact():
+        return type(model)(**(model.get_params() | close))
+
+    expected = refitted_auc(exact, U * scale, y == 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UntrustedAUCWarning)
+        found = auc_posterior(model, X, y)
+    assert found.leave_pair_out == pytest.approx(expected, abs=0.011)
+    assert lpo_auc_scorer(model, X, y) == pytest.approx(found.leave_pair_out, abs=1e-12)
+
+
+@LOUD
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DEFAULTS)
+@pytest.mark.parametrize("signals", [0, 100])
+def test_default_fits_of_all_sizes(name, signals):
+    """Mean on noise at most .58, and intervals that cover .9 of the truth or more."""
+    sizes = [(20, 2000), (40, 2000), (100, 2000), (24, 5000), (20, 20_000)]
+    sizes += [] if name in ("saga", "sag") else [(40, 20_000), (60, 50_000)]
+    means, covered = [], []
+    for n, P in sizes:
+        for seed in range(3):
+            y, X, shift = noise(n, P, seed, signals)
+            model = make_pipeline(StandardScaler(), DEFAULTS[name]).fit(X, y)
+            w = model[-1].coef_[0] / model[0].scale_
+            truth = ndtr(w @ shift / np.linalg.norm(w) / np.sqrt(2))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UntrustedAUCWarning)
+                found = auc_posterior(model, X, y)
+            clear_cache()
+            low, high = found.interval(0.95)
+            means.append(found.mean() - truth)
+            covered.append(low <= truth <= high)
+    assert abs(np.mean(means)) < 0.08
+    assert np.mean(covered) >= 0.9
+
+
+OUTLIERS = noise(60, 400, seed=0, signals=0)[:2]
+OUTLIERS[1][1::2, :100] += 0.5
+OUTLIERS[1][:4] *= 10
+
+
+def test_a_model_of_the_data_that_refits_contradict_is_doubted():
+    """Four rows of ten times the scale hide the signal from variances, not from w."""
+    y, X = OUTLIERS
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    text = r"AUC is 0\.6\d by the model of the data set and 0\.9\d by rows left out"
+    with pytest.warns(UntrustedAUCWarning, match=text):
+        found = auc_posterior(model, X, y)
+    assert found.second_source == "leave-pair-out"
+
+
+def test_refits_replace_pairs_that_they_contradict(monkeypatch):
+    """As if pairs had been left out wrongly: .985 for noise."""
+    y, X, _ = noise(40, 300, seed=1)
+    model = LogisticRegression().fit(X, y)
+    right = auc_posterior(model, X, y)
+
+    def too_high(fit, rows):
+        return replace(second_source(fit, rows), auc=0.985, variance=4e-4)
+
+    monkeypatch.setattr(POSTERIOR + "second_source", too_high)
+    found = auc_posterior(model, X, y)
+    assert (right.second_source, found.second_source) == ("leave-pair-out", "refits")
+    assert abs(found.leave_pair_out - 0.5) < 0.2
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize("shape", [(60, 5), (60, 40), (60, 300)])
+def test_ordinary_rows_are_not_refitted(shape, monkeypatch):
+    monkeypatch.setattr(POSTERIOR + "refits_source", None)  # a refit would raise
+    for seed, C in enumerate([1e-2, 1.0, 1e2]):
+        for signals in (0, 5):
+            y, X, _ = noise(*shape, seed=seed, signals=0)
+            X[1::2, :signals] += 1.0
+            model = LogisticRegression(C=C, max_iter=10_000, tol=1e-6).fit(X, y)
+            assert auc_posterior(model, X, y, rows="training").warnings == ()
+
+
+@LOUD
+def test_a_solver_that_stopped_at_another_model_is_not_taken_for_its_optimum():
+    y, X, _ = noise(60, 20, seed=0)
+    X = X * np.geomspace(1, 100, 20) + 0.5 * y[:, None]
+    model = LogisticRegression(solver="saga", random_state=0, max_iter=3).fit(X, y)
+    with pytest.warns(UntrustedAUCWarning, match="not at its optimum .* from refits"):
+        found = auc_posterior(model, X, y, rows="training")
+    assert found.second_source == "refits"
+    scaled = make_pipeline(StandardScaler(), LogisticRegression(C=1e3)).fit(X, y)
+    assert auc_posterior(scaled, X, y).second_source == "leave-pair-out"
