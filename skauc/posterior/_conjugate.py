@@ -92,13 +92,12 @@ class NormalInverseWishart(Value):
                 f"smallest eigenvalue {lowest:.6g}"
             )
 
-    def project(self, W) -> ProjectedPrior:
-        """Prior of the scores ``Wᵀx``.
+    def project(self, w) -> ProjectedPrior:
+        """Prior of the scores ``wᵀx``.
 
         Parameters
         ----------
-        W : ndarray of shape (P,) or (P, k)
-            The coefficients of one score, or of k scores.
+        w : ndarray of shape (P,)
 
         Returns
         -------
@@ -109,8 +108,7 @@ class NormalInverseWishart(Value):
         ValueError
             If a shape does not fit P, or κ ≤ P − 1 and S ≠ 0.
         """
-        P = len(W)
-        W = np.reshape(W, (P, -1))
+        P = len(w)
         for name in ("mean_neg", "mean_pos", "scale"):
             shape = np.shape(getattr(self, name))
             if any(side != P for side in shape):
@@ -123,11 +121,10 @@ class NormalInverseWishart(Value):
             raise ValueError(
                 f"kappa must exceed P - 1 = {P - 1} for a proper prior, got {kappa:g}"
             )
-        # WᵀSW, without a P×P matrix where S is a diagonal or a multiple of I
+        # wᵀSw, without a P×P matrix where S is a diagonal or a multiple of I
         S = np.asarray(self.scale)
-        square = W.T @ S @ W if S.ndim == 2 else (W * S.reshape(-1, 1)).T @ W
-        means = self.mean_neg, self.mean_pos
-        mean = np.array([np.sum(np.reshape(m, (-1, 1)) * W, axis=0) for m in means])
+        square = w @ S @ w if S.ndim == 2 else np.sum(S * w**2)
+        mean = np.array([np.sum(m * w) for m in (self.mean_neg, self.mean_pos)])
         return ProjectedPrior(mean, square, np.array([self.nu_neg, self.nu_pos]), kappa)
 
     def learn(self, Z, positive, weight=None, *, covariance="common"):
@@ -153,35 +150,32 @@ class NormalInverseWishart(Value):
 
 @dataclass(frozen=True, eq=False)
 class ProjectedPrior:
-    """``Wᵀm_c`` (2, k), ``WᵀSW`` (k, k), ν_c (2,) and κ: the prior of k scores."""
+    """``wᵀm_c`` (2,), ``wᵀSw``, ν_c (2,) and κ: the prior of one score."""
 
     mean: np.ndarray
-    square: np.ndarray
+    square: float
     nu: np.ndarray
     kappa: float
 
     def update(self, neg, pos, shared):
-        """Section 1 for scores with the moments ``neg, pos``.
+        """Section 1 for a score with the moments ``neg, pos``.
 
         Returns
         -------
-        mean, nu : ndarray of shape (2, k), (2,)
-            ``Wᵀm_c*`` and ν_c*.
-        scatter, kappa : ndarray of shape (c, k, k), (c,)
-            WᵀS*W and κ* of each class; c is 1 if they share a covariance.
+        mean, nu : ndarray of shape (2,)
+            ``wᵀm_c*`` and ν_c*.
+        scatter, kappa : ndarray of shape (c,)
+            wᵀS*w and κ* of each class; c is 1 if they share a covariance.
         """
         n = np.array([neg.n, pos.n])
-        nu = self.nu + n
-        sample = np.reshape([neg.mean, pos.mean], self.mean.shape)
-        W = np.reshape([neg.scatter, pos.scatter], (2, *self.square.shape))
+        nu, sample = self.nu + n, np.array([neg.mean, pos.mean])
         # m_c* = (n_c x̄_c + ν_c m_c)/ν_c*
-        mean = (n[:, None] * sample + self.nu[:, None] * self.mean) / nu[:, None]
-        # W_c + (n_c ν_c/ν_c*)(x̄_c − m_c)(x̄_c − m_c)ᵀ
-        gap = sample - self.mean
-        factor = (n * self.nu / nu)[:, None, None]
-        scatter = W + factor * gap[:, :, None] * gap[:, None, :]
+        mean = (n * sample + self.nu * self.mean) / nu
+        # W_c + (n_c ν_c/ν_c*)(x̄_c − m_c)²
+        scatter = np.array([neg.scatter, pos.scatter])
+        scatter = scatter + n * self.nu / nu * (sample - self.mean) ** 2
         if shared:
-            scatter, n = scatter.sum(axis=0, keepdims=True), n.sum(keepdims=True)
+            scatter, n = scatter.sum(keepdims=True), n.sum(keepdims=True)
         return mean, nu, self.square + scatter, self.kappa + n
 
 
@@ -290,7 +284,7 @@ def projected_posterior(
     """
     projected, P, shared = prior.project(w), len(w), covariance != "separate"
     mean, nu, scatter, kappa = projected.update(neg, pos, shared)
-    q, df = scatter[:, 0, 0], kappa - P + 1
+    q, df = scatter, kappa - P + 1
     if covariance == "spherical":
         # q = ‖w‖² tr S*, df = P(κ* + P + 1) − 2
         q, df = (w @ w) * _trace(prior, features), P * (kappa + P + 1) - 2
@@ -312,7 +306,7 @@ def projected_posterior(
             f"{rank:g}"
         )
     q, df = (np.broadcast_to(part, 2) for part in (q, df))
-    return ProjectedPosterior(mean[:, 0], nu, q, df, shared)
+    return ProjectedPosterior(mean, nu, q, df, shared)
 
 
 def _trace(prior, features):
