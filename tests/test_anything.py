@@ -187,7 +187,6 @@ OPTIONS = {
     "fpr": ranges,
     "margin": one_of(0.0, 0.1),
     "max_iter": one_of(20, 50),
-    "multi_class": one_of("ovo", "raise"),
     "name": one_of("threshold", "sensitivity", "specificity", "ppv", "slope"),
     "n_groups": one_of(2, 3, 10),
     "null": studies,
@@ -358,7 +357,7 @@ four = "mean_neg", "std_neg", "mean_pos", "std_pos"
 normals = "mean_neg", "covariance_neg", "mean_pos", "covariance_pos"
 counts = "n_pos", "n_neg", "n_errors"
 CASES = {  # public names that take the same data: the strategy of these data
-    """auc_estimate binormal_auc_score binormal_roc cbauc_score ebauc_score
+    """auc_estimate binormal_roc cbauc_score ebauc_score
     empirical_roc operating_points""": rows(**on_scores),
     "calibration_estimate hosmer_lemeshow": rows(**on_prob),
     "hand_till_auc one_vs_rest_auc": rows(**of_classes),
@@ -376,7 +375,6 @@ CASES = {  # public names that take the same data: the strategy of these data
         on_model(halves(12), search=st.deferred(lambda: st.just(searches()[1]))),
         on_model(rows(X=features(2), y=labels), search=two_or_three | things),
     ),
-    "best_score_bias": fixed(search=st.deferred(lambda: st.sampled_from(searches()))),
     "compare_auc": rows(
         y_true=labels, score_a=scores, score_b=scores, sample_weight=weights
     ),

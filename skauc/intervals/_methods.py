@@ -81,9 +81,6 @@ def _bootstrap(sample, **options):
 def _bca_limits(sample, tail_low, tail_high, **options):
     """BCa limits (section 4); the jackknife is closed, ``A₍₋ᵢ₎ − A ∝ A − V_i``."""
     auc, drawn = _drawn_aucs(sample, **options)
-    if not any(sample.levels.spreads):  # nothing to resample: section 2
-        tails = tail_low, tail_high
-        return wald_limits(sample.auc, 0.0, sample.smaller, *tails, "none")
     # a = Σ u³/n³ / 6(Σ u²/n²)^1.5, u = V − A, over the rows of both classes
     skew = spread = 0.0
     levels = sample.levels
@@ -91,6 +88,9 @@ def _bca_limits(sample, tail_low, tail_high, **options):
         u, n = v - sample.auc, float(count.sum())
         skew += count @ u**3 / n**3
         spread += count @ u**2 / n**2
+    if spread == 0:  # nothing to resample: section 2
+        tails = tail_low, tail_high
+        return wald_limits(sample.auc, 0.0, sample.smaller, *tails, "none")
     acceleration = skew / (6 * spread**1.5)
     # z₀ = Φ⁻¹(share of draws below A, ties ½), kept finite
     below = ((drawn < auc).mean() + (drawn <= auc).mean()) / 2

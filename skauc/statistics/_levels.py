@@ -125,12 +125,6 @@ class Levels(Value):
         above = 2 * np.cumsum(self.pos[::-1])[::-1] - self.pos
         return above / (2 * n_pos), self._negatives_below / (2 * n_neg)
 
-    @property
-    def spreads(self) -> tuple[float, ...]:
-        """Mean of ``(V − A)²`` over the negatives and over the positives."""
-        classes = zip(self.placements, (self.neg, self.pos), strict=True)
-        return tuple(float(w @ (v - self.auc) ** 2 / w.sum()) for v, w in classes)
-
     @cached_property
     def thresholds(self) -> np.ndarray:
         """The scores from the largest down."""
