@@ -23,7 +23,6 @@ import numpy as np
 
 from skauc import (
     GaussianAUCClassifier,
-    LinearDiscriminantROC,
     RowBlocks,
     auc_estimate,
     class_moments,
@@ -95,7 +94,7 @@ def on_a_cluster(sizes):
         return None
     how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(**how) as cluster, Client(cluster) as client:
-        model = LinearDiscriminantROC().fit(*as_dask(BLOCK))
+        model = GaussianAUCClassifier(solver="closed_form").fit(*as_dask(BLOCK))
         traffic = []
         for rows in sizes:
             before = sum(client.run(bytes_sent).values())
@@ -124,7 +123,7 @@ if __name__ == "__main__":
         X, y = (
             np.concatenate(part) for part in zip(*map(block, range(10)), strict=True)
         )
-        here = LinearDiscriminantROC().fit(X, y)
+        here = GaussianAUCClassifier(solver="closed_form").fit(X, y)
         gap = np.abs(there[0].coef_ / here.coef_ - 1).max()
         print(f"Dask, largest relative difference of a coefficient: {gap:.1e}")
         size = 8 * 10 * sizes[-1] * (P + 1)

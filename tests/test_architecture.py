@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "skauc"
 CODE_LINES = 12_900  # of the package, without docstrings, comments and blank lines
-FILE_LINES, FUNCTION_LINES = 480, 50  # all lines of a file, code lines of a function
+FILE_LINES, FUNCTION_LINES = 400, 50  # code lines
 FILES, FILES_IN_FOLDER = 120, 20
 KERNEL_MODULES = 10  # private modules that tests may import
 
@@ -168,7 +168,7 @@ def test_integers_have_64_bits_on_every_system():
 
 
 def test_files_are_short():
-    lengths = {str(path): len(text.splitlines()) for path, text in SOURCES.items()}
+    lengths = {str(path): len(lines) for path, lines in CODE.items()}
     assert {path: n for path, n in lengths.items() if n > FILE_LINES} == {}
 
 

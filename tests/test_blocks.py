@@ -145,11 +145,6 @@ def penalised(X, y=None, weight=None):
     return [model.coef_, model.intercept_]
 
 
-def lda(X, y=None, weight=None):
-    model = skauc.LinearDiscriminantROC(solver="eigen", shrinkage=0.1).fit(X, y)
-    return [model.coef_, model.intercept_, model.means_]
-
-
 def area(score, y=None, weight=None):
     if isinstance(score, RowBlocks):
         found = skauc.auc_estimate(score)
@@ -196,7 +191,6 @@ def many_rows(seed):
 MODELS = {
     "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
     "IRLS": skauc.IRLSLogisticRegression(),
-    "LDA": skauc.LinearDiscriminantROC(),
     "shrunk Gaussian AUC": skauc.GaussianAUCClassifier(shrinkage="auto"),
 }
 
@@ -229,17 +223,6 @@ def test_posterior_from_a_sample(name, prior):
     assert found.rows == expected.rows
 
 
-@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
-def test_weights_that_a_discriminant_did_not_have():
-    X, y = many_rows(0)
-    model = skauc.LinearDiscriminantROC().fit(X, y)
-    for weight in (np.where(y, 1.0, 0.5), np.ones(len(y)), np.arange(len(y)) % 2.0):
-        found = skauc.auc_posterior(model, RowBlocks.from_arrays(X, y, weight))
-        expected = skauc.auc_posterior(model, X, y, sample_weight=weight)
-        assert abs(found.mean() - expected.mean()) < 0.2 * expected.std()
-        assert found.rows == "training (assumed)"
-
-
 @pytest.mark.slow
 def test_posterior_from_a_sample_with_weights_and_more_classes():
     X, y = many_rows(2)
@@ -266,7 +249,6 @@ CALLS = {  # function, columns of X (None for a score), rtol, whether weights en
     "Gaussian AUC": (gaussian, P, 1e-8, True),
     "IRLS": (irls, P, 1e-8, True),
     "penalised IRLS": (penalised, P, 1e-8, True),
-    "LDA": (lda, P, 1e-8, False),
     "auc_estimate": (area, None, 1e-12, True),
     "compare_auc": (comparison, 2, 1e-12, True),
     "auc_posterior": (posterior, P, 0.02, True),
@@ -294,7 +276,7 @@ def test_answers_of_blocks(rows, tmp_path, call, container):
             np.testing.assert_allclose(one, other, rtol=rtol, atol=atol)
 
 
-@pytest.mark.parametrize("call", ["Gaussian AUC", "IRLS", "LDA", "auc_estimate"])
+@pytest.mark.parametrize("call", ["Gaussian AUC", "IRLS", "auc_estimate"])
 def test_labels_and_blocks_of_one_class(rows, call):
     """One class after the other; labels are texts or numbers."""
     ask, width, rtol, _ = CALLS[call]
@@ -384,7 +366,7 @@ def test_no_rows_at_all(rows, call):
             ask(RowBlocks(blocks))
 
 
-@pytest.mark.parametrize("call", ["Gaussian AUC", "IRLS", "LDA", "auc_estimate"])
+@pytest.mark.parametrize("call", ["Gaussian AUC", "IRLS", "auc_estimate"])
 def test_kinds_of_labels_that_differ(rows, call):
     ask, width, *_ = CALLS[call]
     X, y, _ = rows
@@ -416,7 +398,7 @@ def peak_of_posterior(model, n):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "model", [skauc.LinearDiscriminantROC(), skauc.IRLSLogisticRegression()], ids=repr
+    "model", [skauc.GaussianAUCClassifier(), skauc.IRLSLogisticRegression()], ids=repr
 )
 def test_posterior_of_blocks_holds_three_numbers_per_row(model):
     few, many = 400_000, 1_200_000

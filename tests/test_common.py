@@ -1,8 +1,10 @@
 """Scikit-learn's own checks of every estimator, without expected failures."""
 
 from collections import defaultdict
+from itertools import product
 from unittest import SkipTest
 
+import numpy as np
 import pytest
 import sklearn
 from sklearn.utils import get_tags
@@ -34,6 +36,41 @@ def is_sound(estimator, check):
     binary_only = not get_tags(estimator).classifier_tags.multi_class
     compares = check.func.__name__.startswith("check_sample_weight_equivalence")
     return not (sklearn.__version__.startswith("1.6.") and binary_only and compares)
+
+
+def products(kind, **values):
+    """Every combination of the values that the estimator takes."""
+    known = kind().get_params()  # some parameters of QDA are new
+    values = {k: v for k, v in values.items() if k in known}
+    for chosen in product(*values.values()):
+        yield kind(**dict(zip(values, chosen, strict=True)))
+
+
+def settings():
+    """About sixty settings of each estimator, those without a contradiction."""
+    gaussian = {"solver": ["closed_form", "bfgs"], "standardize": [True, False]}
+    gaussian |= {"shrinkage": [None, 0.0, 0.3, 1.0, "auto", "oas", "bayes"]}
+    yield from products(
+        GaussianAUCClassifier, threshold=["youden", "prior"], **gaussian
+    )
+    logistic = {"fit_intercept": [True, False], "class_weight": [None, "balanced"]}
+    rest = {"tol": [1e-8, 1e-10], "warm_start": [False, True]}
+    yield from products(
+        IRLSLogisticRegression, C=[np.inf, 1e3, 1.0, 1e-3], **logistic, **rest
+    )
+    yield from products(IRLSLogisticRegression, penalty=["firth"], **logistic, **rest)
+    both = {"store_covariance": [False, True]}
+    lda = {"denominator": ["unbiased", "ml"], "n_components": [None, 1]} | both
+    yield from products(LinearDiscriminantROC, tol=[1e-4, 1e-8], **lda)
+    # the parent's solver "lsqr" does not transform, which the checks demand
+    shrunk = {"solver": ["eigen"], "shrinkage": [0.0, 0.2, 0.5, 1.0, "auto"]}
+    yield from products(LinearDiscriminantROC, **shrunk, **lda)
+    reg_param = {"reg_param": [0.0, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99, 1.0]}
+    tols = {"tol": [1e-4, 1e-8, 0.0]}
+    yield from products(QuadraticDiscriminantROC, **reg_param, **tols, **both)
+    if "solver" in QuadraticDiscriminantROC().get_params():
+        how = {"solver": ["eigen"], "shrinkage": [None, 0.01, 0.3, 0.9, 1.0, "auto"]}
+        yield from products(QuadraticDiscriminantROC, **how, **both)
 
 
 CHECKS = defaultdict(list)  # name of a check: the pairs of an estimator and the check
@@ -69,3 +106,25 @@ def test_no_wrong_tag_removes_checks(estimator):
     # QDA takes no weights and transforms nothing: fewer checks apply.
     enough = 50 if isinstance(estimator, QuadraticDiscriminantROC) else 60
     assert len(list(estimator_checks_generator(estimator))) >= enough
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", list(settings()), ids=repr)
+def test_sklearn_checks_of_other_settings(estimator):
+    failures = {}
+    # the check wants a class of little weight to be ignored, which takes an intercept
+    through_origin = not getattr(estimator, "fit_intercept", True)
+    for one, check in estimator_checks_generator(estimator):
+        name = check.func.__name__
+        if through_origin and name == "check_class_weight_classifiers":
+            continue
+        if not is_sound(one, check):
+            continue
+        try:
+            check(one)
+        except SkipTest:
+            continue
+        except Exception as failure:
+            failures[name] = failure
+    assert not failures

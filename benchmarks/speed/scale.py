@@ -79,7 +79,6 @@ OPERATIONS = {
     "one column": lambda X, y: skauc.class_moments(X[:, 0], y),
     "class_moments": skauc.class_moments,
     "GaussianAUCClassifier": skauc.GaussianAUCClassifier().fit,
-    "LinearDiscriminantROC": skauc.LinearDiscriminantROC().fit,
     "IRLSLogisticRegression": logistic,
     "auc_posterior": posterior,
     "auc_estimate": lambda X, y: skauc.auc_estimate(y, X[:, 0]).confidence_interval(),

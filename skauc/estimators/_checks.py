@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._validation import check_floats, check_interval, check_labels, distinct_labels
-from ..statistics._collections import refuse_collection
+from ..statistics._collections import kind_of_blocks
 from ..statistics._moments import Moments
 from ..statistics._numerics import RANGE
 
@@ -71,7 +71,13 @@ def feature_range(X):
 
 def discriminant(X, y, given_priors):
     """Check the rows of a discriminant; return the labels."""
-    refuse_collection("X", X)
+    kind = kind_of_blocks(X)
+    if kind is not None:
+        raise ValueError(
+            "X must be an array where all rows are needed at once, as for a "
+            f"discriminant, got {kind}, which is not gathered; GaussianAUCClassifier "
+            "and IRLSLogisticRegression fit rows in blocks"
+        )
     if y is None:
         raise ValueError("y should be a 1d array, got None")
     column = check_labels(y, name="y")

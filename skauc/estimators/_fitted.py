@@ -36,13 +36,14 @@ class LogisticFit(OffsetClassifier):
         if self.fit_intercept:
             intercept = np.broadcast_to(self.intercept_, len(self.classes_))[chosen]
             coef = np.column_stack([intercept, coef])
+        null = self.result_.null
         names, labels = self._row_names(names), self.classes_[chosen].tolist()
         odds = f"against {self.classes_[~chosen].tolist()[0]!r}"
         if len(labels) == 1:
             odds = f"of {labels[0]!r} {odds}"
         else:
             names = [f"{label}: {name}" for label in labels for name in names]
-        return Report(tuple(names), odds, coef.ravel(), V, kind, likelihood)
+        return Report(tuple(names), odds, coef.ravel(), V, null, kind, likelihood)
 
     def _row_names(self, names):
         """Names of the rows of a table: intercept and features."""
@@ -157,15 +158,6 @@ class LogisticFit(OffsetClassifier):
         return rows
 
     # Refusals -------------------------------------------------------------------------
-
-    def _check_independent(self, what):
-        """Raise if the features are linearly dependent."""
-        full = self.n_features_in_ + bool(self.fit_intercept)
-        if self.rank_ < full:
-            raise ValueError(
-                f"X must have linearly independent features for {what}, got rank "
-                f"{self.rank_} of {full}"
-            )
 
     def _warn_unless_counts(self):
         """Warn if the weights are not counts, which the inverse information counts."""

@@ -12,13 +12,6 @@ from itertools import combinations
 import numpy as np
 from scipy import linalg
 
-# Change of margins per step that shows separation: about 1 for separated classes, 0 at
-# a maximum
-_STANDSTILL = 0.1
-# Losses below this share of the largest gain along a direction are rounding. For a
-# feature with a value 1e10 times the others rounding is larger.
-_NO_LOSS = 1e-11
-
 
 @dataclass(frozen=True, eq=False)
 class Coding:
@@ -47,7 +40,7 @@ class Coding:
     def probabilities(self, block, B):
         """Yield rows with a column of ones, class probabilities, codes, weights."""
         for rows, codes, weight, offset in self.parts(block):
-            p, _ = _softmax(self.logits(rows, B, offset), codes)
+            p, _ = softmax(self.logits(rows, B, offset), codes)
             if self.fit_intercept:
                 rows = np.column_stack([rows, np.ones(len(rows))])
             yield rows, p, codes, weight
@@ -75,51 +68,32 @@ def likelihood_terms(block, coding, B):
     pairs = list(combinations(range(len(T)), 2))
     S, G = np.zeros((len(pairs), P + 1, P + 1)), np.zeros((T.shape[1], P + 1))
     for rows, codes, weight, offset in coding.parts(block):
-        p, log_own = _softmax(coding.logits(rows, B, offset), codes)
+        p, log_own = softmax(coding.logits(rows, B, offset), codes)
         value += weight @ log_own  # ℓ = Σ w_i log p_{i c_i}
         scaled = np.empty_like(rows, order="C")
         for S_km, (k, m) in zip(S, pairs, strict=True):
-            v = weight * p[k] * p[m]
-            np.multiply(rows, np.sqrt(v)[:, None], out=scaled)
-            S_km[:P, :P] += scaled.T @ scaled  # S_km = X̃ᵀ diag(w p_k p_m) X̃
-            S_km[P, :P] += v @ rows
-            S_km[P, P] += v.sum()
+            add_products(S_km, rows, weight * p[k] * p[m], scaled)
         residuals = T.T @ _residuals(p, codes) * weight
         G[:, :P] += residuals @ rows
         G[:, P] += residuals.sum(axis=1)
-    S[:, :P, P] = S[:, P, :P]
-    edges = np.array([T[k] - T[m] for k, m in pairs])
+    return value, G[:, :size].T, second_derivatives(T, S, size)
+
+
+def add_products(S, rows, v, scaled):
+    """Add ``X̃ᵀ diag(v) X̃`` to S, but for its last column."""
+    P = rows.shape[1]
+    np.multiply(rows, np.sqrt(v)[:, None], out=scaled)
+    S[:P, :P] += scaled.T @ scaled
+    S[P, :P] += v @ rows
+    S[P, P] += v.sum()
+
+
+def second_derivatives(T, S, size):
+    """``Σ_{k<m} (t_k − t_m)(t_k − t_m)ᵀ ⊗ S_km`` by the columns of B."""
+    S[:, :-1, -1] = S[:, -1, :-1]
+    edges = np.array([T[k] - T[m] for k, m in combinations(range(len(T)), 2)])
     H = np.einsum("er,es,eij->risj", edges, edges, S[:, :size, :size])
-    return value, G[:, :size].T, H.reshape(G[:, :size].size, -1)
-
-
-def margins(block, coding, B, D):
-    """Smallest margins of B and of D, and largest margin of D, of shape (1, 3).
-
-    The margin of a row is the logit of its class less the largest other logit.
-    """
-    found = []
-    for rows, codes, weight, _ in coding.parts(block):
-        both = [_margins(coding.logits(rows, b), codes) for b in (B, D)]
-        found.append(np.array(both)[:, weight > 0])
-    of_B, of_D = np.hstack(found)
-    least = of_B.min(initial=np.inf), of_D.min(initial=np.inf)
-    return *least, of_D.max(initial=-np.inf)
-
-
-def name_separation(found):
-    """The kind of separation that the margins of all blocks prove, or None.
-
-    If all margins of B are positive, the classes are completely separated; if some
-    margins along D grow and none falls, quasi-completely. Offsets do not matter.
-    """
-    least, loss, gain = np.array(found).T
-    least, loss, gain = least.min(), loss.min(), gain.max()
-    if max(gain, -loss) < _STANDSTILL:  # there is a maximum
-        return None
-    if least > 0:
-        return "complete"
-    return "quasi-complete" if loss >= -_NO_LOSS * gain else None
+    return H.reshape(size * T.shape[1], -1)
 
 
 def squared_scores(block, coding, B):
@@ -150,7 +124,7 @@ def _scores(block, coding, B):
 
 def _residuals(p, codes):
     """``Y − p`` (in place of p), without cancellation where p is nearly 1."""
-    own = _own(codes)
+    own = own_class(codes)
     p.put(own, 0)
     others = p.sum(axis=0)
     np.negative(p, out=p)
@@ -158,24 +132,17 @@ def _residuals(p, codes):
     return p
 
 
-def _softmax(F, codes):
+def softmax(F, codes):
     """Class probabilities (in place of F), and log-probability of each row's class."""
     # with 0 as the largest logit e^F cannot overflow, and the sum is at least 1
     F -= F.max(axis=0)
-    own = F.take(_own(codes))
+    own = F.take(own_class(codes))
     np.exp(F, out=F)
     total = F.sum(axis=0)
     F /= total
     return F, own - np.log(total)
 
 
-def _margins(F, codes):
-    """Logit of each row's class less the largest other logit."""
-    own = F.take(_own(codes))
-    F.put(_own(codes), -np.inf)
-    return own - F.max(axis=0)
-
-
-def _own(codes):
+def own_class(codes):
     """Flat positions of the rows' classes in an array of shape (K, n)."""
     return codes * len(codes) + np.arange(len(codes))

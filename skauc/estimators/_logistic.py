@@ -34,9 +34,10 @@ class IRLSLogisticRegression(LogisticInference):
         bias and gives finite estimates even if the classes are separated. It is for two
         classes, infinite C and weights that are counts of rows. It needs fewer features
         than rows: with as many features as rows every training row gets the probability
-        ¾ for its class, whatever the features are. With fewer than about 30 rows the
-        penalised likelihood may have several maxima: in about one data set of a hundred
-        the estimate, or a profile limit, is that of a smaller one.
+        ¾ for its class, whatever the features are. With few rows, or separated classes,
+        the penalised likelihood may have several maxima. Profiles are sought from
+        several starts, and a warning says where these disagree; in some small separated
+        sets all of them miss the largest maximum.
     fit_intercept : bool, default=True
     tol : float, default=1e-8
         Tolerance for the mean gradient (with standardised features) and for the
@@ -69,8 +70,10 @@ class IRLSLogisticRegression(LogisticInference):
     n_iter_, n_halvings_ : int
     converged_ : bool
     separation_ : {None, "complete", "quasi-complete"}
-        How the classes are separated, in which case the estimate does not exist; None
-        if they are not separated. It is checked only without a penalty.
+        How the classes, or some pair of them, are separated, in which case the estimate
+        does not exist: some coefficients are infinite. None if they are not separated.
+        It is checked only without a penalty, by a linear program where the steps leave
+        a doubt.
     has_offset_ : bool
         Whether the model was fitted with an offset.
     rank_ : int
@@ -216,7 +219,7 @@ class IRLSLogisticRegression(LogisticInference):
             self.result_ = result = maximise(self, rows, start)
         self.has_offset_ = offset is not None
         self.n_observations_ = rows.total
-        for name in set(vars(result)) - {"covariance"}:
+        for name in set(vars(result)) - {"covariance", "null"}:
             setattr(self, f"{name}_", getattr(result, name))
         self.deviance_ = -2 * result.log_likelihood
         # rank parameters for each of K − 1 logits
@@ -243,9 +246,9 @@ class IRLSLogisticRegression(LogisticInference):
         if self.separation_ is not None:
             text = (
                 f"The classes show {self.separation_} separation: the maximum-"
-                "likelihood estimate does not exist, and the iterations stopped while "
-                "the coefficients grew; set a finite C, for example C=1.0, or, for two "
-                "classes, penalty='firth'"
+                "likelihood estimate does not exist, because some coefficients are "
+                "infinite, and the iterations stopped while they grew; set a finite C, "
+                "for example C=1.0, or, for two classes, penalty='firth'"
             )
         elif not self.converged_:
             text = (
@@ -255,8 +258,9 @@ class IRLSLogisticRegression(LogisticInference):
         elif np.isinf(self.C) and self.rank_ < full:
             text = (
                 f"The features are linearly dependent (rank {self.rank_} of {full}): "
-                "many estimates have the largest likelihood, and the one of smallest "
-                "norm is used; drop columns or set a finite C"
+                "many estimates have the largest likelihood, the one of smallest norm "
+                "is used, and summary() is NaN where they differ; drop columns or set "
+                "a finite C"
             )
         else:
             return

@@ -9,9 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from ._firth import FirthObjective
-from ._likelihood import Coding, coding_matrix, margins, name_separation, squared_scores
+from ._likelihood import Coding, coding_matrix, squared_scores
 from ._newton import Objective, climb, standardised
 from ._rows import row_space
+from ._separation import exact_separation, separation_along
 
 # Separation is checked if the mean gradient is tiny and the decrement still falls
 # linearly: near a maximum it falls quadratically, towards infinity by e per step
@@ -35,6 +36,8 @@ class LogisticResult:
         Covariance of the estimates, for each of M = K − 1 contrasts the intercept (if
         any) and then the features; the sandwich if classes have weights. None for a
         penalty, separated classes or P > n.
+    null : ndarray of shape (M(P + 1), m)
+        Directions of the same parameters that change no logit: linear dependences.
     rank : int
         Rank of the features together with the intercept.
     n_iter, n_halvings : int
@@ -46,6 +49,7 @@ class LogisticResult:
     intercept: np.ndarray
     log_likelihood: float
     covariance: np.ndarray | None
+    null: np.ndarray
     rank: int
     n_iter: int
     n_halvings: int
@@ -135,10 +139,10 @@ def _in_row_space(model, rows):
 
 def _newton(model, rows, start):
     """Maximise by Newton's method from 0, or from a better start."""
-    objective, point = opened(model, rows)
-    firth = model.penalty == "firth"
+    objective, zero = opened(model, rows)
+    point, firth = zero, model.penalty == "firth"
     if firth:
-        point = objective.at(point.theta)
+        point = objective.at(zero.theta)
     if start is not None:
         # a start that is worse than θ = 0 is not used
         other = objective.at(_entered(objective, start))
@@ -149,8 +153,13 @@ def _newton(model, rows, start):
     steps = {n: getattr(model, n) for n in ("tol", "max_iter", "max_halvings")}
     end = climb(objective, point, stop=stop, **steps)
     separation = end.stopped
-    if not (end.small or separation or penalised):
-        separation = _certificate(objective, end.point, end.step)
+    if not (separation or penalised):
+        if not end.small:
+            separation = separation_along(objective, end.point, end.step)
+        decrement2 = end.step.decrement2
+        separation = separation or exact_separation(
+            objective, zero, end.point, decrement2
+        )
     exists = np.isinf(model.C) and separation is None
     return _result(objective, end, separation, exists)
 
@@ -170,6 +179,7 @@ def _result(objective, end, separation, exists):
         intercept=coef[:, P].copy() if coding.fit_intercept else np.zeros(len(coef)),
         log_likelihood=float(end.point.log_likelihood),
         covariance=objective.covariance(end.point, meat) if exists else None,
+        null=objective.null,
         rank=frame.rank,
         n_iter=max(end.n_iter, 1),
         n_halvings=end.n_halvings,
@@ -191,11 +201,4 @@ def _separation(objective, point, step, previous):
     # quadratic convergence squares the decrement: a factor of .01 is slow
     if step.gradient > _TINY_GRADIENT or step.decrement2 <= _LINEAR * previous:
         return None
-    return _certificate(objective, point, step)
-
-
-def _certificate(objective, point, step):
-    """The separation that all rows prove, along a step."""
-    D = objective.coordinates.parameters(step.d)
-    B = objective.coordinates.parameters(point.theta)
-    return name_separation(objective.rows.map(margins, objective.coding, B, D))
+    return separation_along(objective, point, step)

@@ -35,6 +35,9 @@ class Coordinates:
     R: np.ndarray | None
     shift: np.ndarray | None
     n_features: int
+    # directions of B, without the shift, that change no logit, (size, nullity); None if
+    # features are independent
+    null: np.ndarray | None = None
 
     @classmethod
     def of_gram(cls, gram, fit_intercept, total, shift=None) -> Coordinates:
@@ -59,7 +62,9 @@ class Coordinates:
         # logits do not change along the null space: take the shortest coefficients
         null = null / np.abs(null).max(axis=0)
         A = A - null @ linalg.lstsq(null[:P], A[:P])[0]
-        return cls(scale, A * scale[:, None], shift, P)
+        noise = 16 * len(gram) * _EPS * values[-1] / values[kept].min()
+        null = _without_noise(vectors[:, ~kept], scale, shift, noise)
+        return cls(scale, A * scale[:, None], shift, P, null)
 
     @property
     def rank(self) -> int:
@@ -96,6 +101,18 @@ class Coordinates:
         theta = B * self.scale[:, None]
         theta = theta if self.R is None else linalg.lstsq(self.R, theta)[0]
         return theta.T.ravel()
+
+
+def _without_noise(null, scale, shift, noise):
+    """Directions of B without a shift, from those of unit length in scaled columns."""
+    null = np.where(np.abs(null) <= noise, 0.0, null) / scale[:, None]
+    if shift is not None:
+        parts = np.vstack([null[-1:], -shift[:, None] * null[:-1]])
+        level = parts.sum(axis=0)
+        null[-1] = np.where(
+            np.abs(level) <= noise * np.abs(parts).sum(axis=0), 0, level
+        )
+    return null
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +166,16 @@ class Objective:
             information,
             information + self.penalty,
         )
+
+    @cached_property
+    def null(self):
+        """Directions of the original parameters, intercepts first, without effect."""
+        null, M = self.coordinates.null, self.coding.T.shape[1]
+        if null is None:
+            null = np.zeros((len(self.coordinates.scale), 0))
+        if self.coding.fit_intercept:
+            null = np.roll(null, 1, axis=0)
+        return np.kron(np.eye(M), null)
 
     @cached_property
     def to_original(self):

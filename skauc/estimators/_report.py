@@ -36,6 +36,9 @@ from ._newton import Objective, Point, climb, solve
 # takes up to 7 steps, Firth's on 30 separated rows 44 with 7 halvings.
 _CLIMB = {"tol": 1e-7, "max_iter": 200, "max_halvings": 40}
 _LIMIT_TOL = 1e-10  # error of a limit, in standard errors
+_STARTS = 6  # maxima found elsewhere from which a limit of Firth's profile is checked
+_SAME = 1e-5  # difference of ℓ* of two maxima that are one
+_NO_EFFECT = 1e-7  # share of a sum of absolute terms below which the sum is 0
 
 
 class _OddsTable(Result):
@@ -80,8 +83,8 @@ class CoefficientTable(_OddsTable):
 
     Notes
     -----
-    A linearly dependent feature set may leave a coefficient that is 0 by convention,
-    with standard error 0 and p-value 1.
+    The row of a coefficient that is not estimable, because features are linearly
+    dependent, is NaN.
     """
 
     names: tuple
@@ -166,6 +169,10 @@ class FittedLikelihood:
     objective: Objective
     point: Point
     converged: bool = True  # whether all maxima along contrasts were reached
+    n_starts: int = 1  # number of maxima from which another is sought
+    maxima: tuple = ()  # θ of the maxima at limits so far, and of the last one
+    spread: float = 0.0  # difference of the last maxima from two starts
+    doubtful: bool = False  # whether those of a limit or of a test differ
 
     def sandwich(self, groups=None):
         """Covariance of the estimates from the scores of rows, or of clusters."""
@@ -181,8 +188,11 @@ class FittedLikelihood:
         # columns of length 1 for scaled parameters
         held = (contrast @ self.objective.to_original).T
         size = np.abs(held).max(axis=0)
-        best = self._restricted(held / size, gap / size).objective
-        return max(float(2 * (self.point.objective - best)), 0.0)
+        found = self._restricted(held / size, gap / size)
+        self.maxima = (*self.maxima[:-1], found.theta)
+        fall = float(self.point.objective - found.objective)
+        self.spread = max(self.spread, -fall)  # or the estimate is a smaller maximum
+        return max(2 * fall, 0.0)
 
     def limits(self, contrast, error, quantile):
         """Points t in standard errors at which r(t) is −quantile and quantile."""
@@ -198,25 +208,64 @@ class FittedLikelihood:
                 far *= 2
             t = brentq(excess, 0, far, args=(sign,), xtol=_LIMIT_TOL * quantile)
             ends.append(sign * t)
+            self.maxima += self.maxima[-1:]
         return tuple(ends)
 
     def _restricted(self, held, gap):
-        """The maximum where ``heldᵀ(d − d̂) = gap``, by Newton's steps."""
+        """The maximum where ``heldᵀ(d − d̂) = gap``, by Newton's steps.
+
+        A likelihood that is not concave is climbed from more starts, too: the best of
+        the maxima that have been found elsewhere, moved into this plane.
+        """
         # d̂ + H⁻¹a(aᵀH⁻¹a)⁻¹gap, where a quadratic ℓ has its maximum, and the shortest
         # d with aᵀd = aᵀd̂ + gap: some logits of the first may be far out
         d, along = self.point.theta, solve(self.point.information, held)
         tangent = d + along @ np.linalg.solve(held.T @ along, gap)
         shortest = held @ np.linalg.solve(held.T @ held, held.T @ d + gap)
-        points = map(self.objective.at, (tangent, shortest))
-        point = max(points, key=lambda start: start.objective)
-        if held.shape[1] == len(held):  # nothing is left free
-            return point
-        end = climb(self.objective, point, linalg.null_space(held.T), **_CLIMB)
-        self.converged &= end.small
-        return end.point
+        start = max(map(self.objective.at, (tangent, shortest)), key=_height)
+        starts = [start]
+        if not self.objective.concave:
+            moved = [self._moved(far, held, gap) for far in self.maxima]
+            starts += sorted(moved, key=_height)[-self.n_starts :]
+        best = starts[0]
+        if held.shape[1] < len(held):  # something is left free
+            basis = linalg.null_space(held.T)
+            ends = [climb(self.objective, start, basis, **_CLIMB) for start in starts]
+            end = max(ends, key=lambda end: _height(end.point))
+            self.converged &= end.small
+            best = end.point
+            others = (_height(end.point) for end in ends[1:])
+            self.spread = _height(ends[0].point) - max(others, default=np.inf)
+        return best
+
+    def _moved(self, far, held, gap):
+        """A maximum far from θ̂, moved into a plane: towards θ̂, or by the shortest way.
+
+        The way towards θ̂ keeps the proportions of the coefficients.
+        """
+        away = far - self.point.theta
+        reach = held.T @ away
+        if len(gap) == 1 and 0 < gap * reach < reach**2:
+            return self.objective.at(self.point.theta + gap / reach * away)
+        shortest = held @ np.linalg.solve(held.T @ held, gap - reach)
+        return self.objective.at(far + shortest)
+
+    def checked_fall(self, contrast, gap) -> float:
+        """The same for a limit or a test, where different maxima are a doubt."""
+        fall = self.fall(contrast, gap)
+        self.doubtful |= self.spread > _SAME
+        return fall
 
     def warn(self):
-        """Warn once if a profile did not converge, from outside of scipy's frames."""
+        """Warn once of doubtful maxima, from outside of scipy's frames."""
+        if self.doubtful:
+            warn_caller(
+                "The penalised likelihood has several maxima: two starts led to "
+                "different ones. The larger was taken, but limits may be too narrow "
+                "and p-values too small; compare them with method='wald', or drop or "
+                "group features until no coefficient has so few rows",
+                ConvergenceWarning,
+            )
         if not self.converged:
             warn_caller(
                 "The profile likelihood did not converge: its limits and p-values are "
@@ -233,17 +282,21 @@ class Report:
     odds: str
     coef: np.ndarray
     covariance: np.ndarray
+    null: np.ndarray  # directions of the coefficients that change no logit
     kind: str = "model"  # name of the covariance
     likelihood: Any = None  # FittedLikelihood
 
     @property
     def errors(self):
-        """Standard errors of the coefficients."""
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0))
+        """Standard errors of the coefficients; NaN for those not estimable."""
+        errors = np.sqrt(np.maximum(np.diag(self.covariance), 0))
+        return np.where(is_estimable(np.eye(len(errors)), self.null), errors, np.nan)
 
     def table(self, level, method) -> CoefficientTable:
         """The table of Wald's tests, or of likelihood-ratio tests."""
-        wald, errors = WaldTable(self.coef, self.errors), self.errors
+        errors = self.errors
+        coef = np.where(np.isnan(errors), np.nan, self.coef)
+        wald = WaldTable(coef, errors)
         if method == "wald":
             z, pvalue, limits = wald.statistic, wald.pvalue, wald.limits(level)
         else:
@@ -251,7 +304,7 @@ class Report:
             pvalue = 2 * ndtr(-np.abs(z))
         return CoefficientTable(
             self.names,
-            *(self.coef, errors, z, pvalue, *limits, level),
+            *(coef, errors, z, pvalue, *limits, level),
             *(self.kind, method, self.odds),
         )
 
@@ -260,13 +313,34 @@ class Report:
         falls, limits = [], []
         identity = np.eye(len(self.coef))
         for L, coef, error in zip(identity, self.coef, self.errors, strict=True):
+            if np.isnan(error):
+                limits.append((np.nan, np.nan))
+                falls.append(np.nan)
+                continue
             # χ²₁ = z²: the test keeps values with |r| ≤ Φ⁻¹ of the tail
             limits.append(self.likelihood.limits(L[None], error, quantile))
             falls.append(self.likelihood.fall(L[None], -coef[None]))
+        if not self.likelihood.objective.concave:
+            self._look_again(identity, falls, limits, quantile)
         self.likelihood.warn()
         # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : θ_j = 0))}
         z = np.copysign(np.sqrt(falls), self.coef)
         return z, self.coef + np.transpose(limits) * self.errors
+
+    def _look_again(self, identity, falls, limits, quantile):
+        """Correct falls and limits by maxima found for later coefficients."""
+        self.likelihood.n_starts = _STARTS
+        for j in np.flatnonzero(~np.isnan(falls)):
+            L, error = identity[j][None], self.errors[j]
+            falls[j] = self.likelihood.checked_fall(L, -self.coef[j][None])
+            for _ in range(2):
+                gaps = np.reshape(limits[j], (2, 1)) * error
+                ends = [self.likelihood.checked_fall(L, gap) for gap in gaps]
+                if min(ends) >= quantile**2 - _SAME:
+                    break
+                limits[j] = self.likelihood.limits(L, error, quantile)
+            else:
+                self.likelihood.doubtful = True
 
     def wald_test(self, contrast, value) -> WaldTest:
         """``(Lθ − value)ᵀ(L V Lᵀ)⁻¹(Lθ − value)``, χ² with as many degrees as rows."""
@@ -288,7 +362,7 @@ class Report:
     def likelihood_ratio(self, contrast, value) -> LikelihoodRatio:
         """``2{ℓ(θ̂) − max ℓ(θ : Lθ = value)}``, χ² with as many degrees as rows."""
         L, gap = self.gap(contrast, value)
-        fall = self.likelihood.fall(L, -gap)
+        fall = self.likelihood.checked_fall(L, -gap)
         self.likelihood.warn()
         return LikelihoodRatio(fall, len(L), float(chdtrc(len(L), fall)))
 
@@ -303,7 +377,25 @@ class Report:
             )
         if value.shape not in ((), (len(L),)):
             raise ValueError(f"value must be a number, or {len(L)}, got {value}")
+        known = is_estimable(L, self.null)
+        if not known.all():
+            raise ValueError(
+                "contrast must be estimable where features are linearly dependent, got "
+                f"row {np.argmin(known)}, on which coefficients of the same likelihood "
+                "differ; compare combinations that they agree on, or drop features"
+            )
         return L, L @ self.coef - value
+
+
+def _height(point):
+    """The objective at a point."""
+    return point.objective
+
+
+def is_estimable(L, null, constant=0.0):
+    """Whether ``Lθ + constant`` is 0 for each direction without effect, row by row."""
+    size = abs(L) @ np.abs(null) + np.abs(constant)
+    return (np.abs(L @ null + constant) <= _NO_EFFECT * size).all(axis=1)
 
 
 def check_contrast(contrast):

@@ -42,7 +42,7 @@ def _newcombe(sample):
     return lambda auc: balanced_variance(auc, *sample.sizes)
 
 
-def _larger(sample):
+def score_variance(sample):
     """The larger of Newcombe's variance and DeLong's, ``V̂ A(1 − A)/{Â(1 − Â)}``."""
     newcombe, largest, scale = _newcombe(sample), sample.auc * (1 - sample.auc), 0.0
     # a class of one row has no estimated variance
@@ -106,7 +106,7 @@ def _bca_limits(sample, tail_low, tail_high, **options):
 
 
 METHODS = {
-    "score": _score(_larger),
+    "score": _score(score_variance),
     "hanley_mcneil_score": _score(_newcombe),
     "delong": Method(lambda s: np.sqrt(s.delong_variance), needs_two=True),
     "hanley_mcneil": Method(lambda s: np.sqrt(hanley_mcneil_variance(s.auc, *s.sizes))),

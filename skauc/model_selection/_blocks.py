@@ -27,6 +27,7 @@ from ._posterior import Evaluation, evaluations
 from ._sample import Sample, even_sample
 from ._training_rows import (
     ASSUMED,
+    CONTRACT,
     DETECTED,
     HELD_OUT,
     Judgement,
@@ -165,11 +166,11 @@ def _of_all(model, whole, question):
     elif not question.adaptive:
         judgement = ASSUMED
     else:
-        judgement = _judge(model, whole, sample.all_rows)
+        judgement = _judge(model, whole, sample.all_rows, question.is_report)
     return Evaluation(model, question, judgement, sample)
 
 
-def _judge(model, whole, rows):
+def _judge(model, whole, rows, clones):
     """Whether all rows trained a model: by its gradient, its scaler, or another fit."""
     opened, fit = model.scored.opened, model.fit
     # the objective of a discriminant is that of the sample: its direction differs
@@ -178,6 +179,8 @@ def _judge(model, whole, rows):
             return DETECTED
     if opened.steps and type(opened.steps[0]) is StandardScaler:
         return _by_means(opened.steps[0].mean_, whole)
+    if not clones:
+        return CONTRACT
     if isinstance(opened.whole, TAKE_BLOCKS) and not opened.steps:
         try:
             again = OpenedModel.of(clone(opened.whole).fit(whole.blocks))

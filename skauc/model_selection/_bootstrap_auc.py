@@ -20,7 +20,7 @@ from ..leave_pair_out._bootstrap import (
 )
 from ..statistics._checks import as_verbosity, check_integer
 from ..statistics._levels import balanced_variance
-from ._doubts import FROZEN_IN_REFITS, warn
+from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from .reading._affine_steps import has_frozen
 from .reading._estimators import (
     counted_rows,
@@ -203,7 +203,7 @@ def bootstrap_auc(
     -----
     UntrustedAUCWarning
         If a step of the estimator that may have used y is frozen, so that the refits
-        cannot leave rows out of it.
+        cannot leave rows out of it; if many rows are copies of rows of other groups.
 
     Raises
     ------
@@ -238,6 +238,7 @@ def bootstrap_auc(
     _check_sizes(positive, groups)
     if has_frozen(estimator):
         warn([FROZEN_IN_REFITS])
+    warn_of_copies(X, positive, groups)
     # the samples depend on the seed and the labels only: all models share them
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     if groups is None:
@@ -304,4 +305,4 @@ def _estimate(method, full, scores, counts, positive, weight, sizes):
         auc = (1 - INSIDE) * apparent + INSIDE * outside
     else:
         auc = plus_632(apparent, outside)
-    return BootstrapAUC(auc, method, apparent, replicates, sizes)
+    return BootstrapAUC(auc, method, apparent, replicates, sizes=sizes)

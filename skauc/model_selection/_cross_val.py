@@ -30,6 +30,7 @@ from ..statistics._checks import as_verbosity
 from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._levels import placements
 from ..statistics._wald import ALTERNATIVES
+from ._doubts import warn_of_copies
 from .reading._estimators import in_parallel, scores_towards, take_rows
 
 
@@ -90,6 +91,12 @@ def cross_val_auc(
     ValueError
         If a test fold has fewer than two rows of a class or a training fold has none.
 
+    Warns
+    -----
+    UntrustedAUCWarning
+        If many rows are copies of others, of other groups: a copy in the training rows
+        of a fold shows the label of a test row.
+
     Notes
     -----
     ``A = Σ_v A_v/V`` over V folds v. Each fold v that tests row i of class c adds
@@ -116,6 +123,7 @@ def cross_val_auc(
     refuse_collection("X", X)
     verbose, y = as_verbosity(verbose), check_labels(y)
     folds = _split(cv, X, y, positive, groups, params)
+    warn_of_copies(*indexable(X, positive, groups))
     how = params, n_jobs, verbose
     scores = _held_out_scores(estimator, X, y, positive, folds, *how)
     auc, influence = _fold_influence(scores, [test for _, test in folds], positive)
@@ -266,6 +274,12 @@ def compare_cross_val_auc(
         fold has fewer than two rows of a class or a training fold has none, or an
         option is invalid.
 
+    Warns
+    -----
+    UntrustedAUCWarning
+        If many rows are copies of others, of other groups: a copy in the training rows
+        of a fold shows the label of a test row.
+
     Notes
     -----
     Let d_j be the differences of J folds and s² their variance.
@@ -329,6 +343,7 @@ def compare_cross_val_auc(
     folds = _split(cv, X, y, positive, groups, params)
     if len(folds) < 2:
         raise ValueError(f"cv must make at least two folds, got {len(folds)}")
+    warn_of_copies(X, positive, groups)
     scores = [
         _held_out_scores(model, X, y, positive, folds, params, n_jobs)
         for model in models

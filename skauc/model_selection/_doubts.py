@@ -15,17 +15,30 @@ from sklearn.neighbors import NearestNeighbors
 from ..leave_pair_out._coordinates import centred_rows, standard_unit
 from ..statistics._warn_caller import UntrustedAUCWarning, warn_caller
 from ..statistics._weights import NOT_COUNTS, SampleWeightWarning, are_counts
+from .reading._estimators import (
+    has_columns,
+    n_columns,
+    row_keys,
+    take_columns,
+    take_rows,
+)
 
 FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
 FEW_STEPS = 1000  # distinct values in the range of the scores, below which ties matter
 COPIES = 0.05  # share of copied rows that moves an AUC by more than its error
-_NEAR = 0.1  # distance of a near copy, in units of the distance to the tenth neighbour
+# Distance of a near copy, in units of the distance to the tenth neighbour, if so near
+# ones have the probability _RARE by chance, and in any case if they have _RAREST. No
+# real data of 22 sets of independent rows has many, but for quoted texts
+_NEAR, _RARE, _RAREST, _FAR = 0.1, 1e-3, 1e-12, 0.8
+_SAME = 1e-4  # such a distance of equal rows is rounding
 _NEIGHBOURS = 10  # neighbours of a row; rows with more copies have no near copy
-_ROWS_TRIED = 1000  # rows that are compared
-_FEATURES_TRIED = 100  # features that are compared
+_ROWS_TRIED = 250  # rows whose neighbours are searched
 _MOST_ROWS = 4000  # rows among which near copies are searched
-_ROUNDING = 1e-9  # relative difference of two projections of equal rows
 _SEARCHES = [0]  # number of searches that have begun
+# Shares of the sets of equal rows with both labels, in units of chance, and of the
+# pairs that are equal in half of the columns
+_MIXED, _WHOLE = 0.25, 0.7
+_SETS = 4.0  # sets with both labels that chance must lead to expect
 
 
 def begin_search() -> None:
@@ -95,77 +108,114 @@ def copied_rows(rows) -> list[str]:
 
 
 def _copies(rows):
-    n_copies = float(np.maximum(rows.weight - 1, 0).sum())
-    comparable = _tell_rows_apart(rows)
-    if comparable:
-        n_copies += _equal_rows(rows)
+    heavier = float(np.maximum(rows.weight - 1, 0).sum())
+    n_copies = heavier + count_copies(rows.X, rows.positive)
     if n_copies >= COPIES * rows.n and are_counts(rows.weight):
+        yield COPIED_ROWS.format(n_copies, rows.n)
+    elif n_copies == 0 and (share := _near_copies(rows)) >= COPIES:
         yield (
-            f"{n_copies:.6g} of {rows.n:.6g} rows are copies of others (a weight of 2 "
-            "counts as one copy). A copy remains when a row is left out, so that the "
-            "AUC is too high. Fit each distinct row once and use class_weight, or "
-            "divide the weights by the largest one"
-        )
-    elif comparable and n_copies == 0 and (share := _near_copies(rows)) >= COPIES:
-        yield (
-            f"{100 * share:.0f} % of the rows have a near copy of the same class. It "
-            "remains when a row is left out, so that the AUC is too high. Use "
-            'class_weight="balanced" instead of oversampled rows'
+            f"{100 * share:.0f} % of the rows have a near copy of the same class, much "
+            "nearer than chance allows. It remains when a row is left out, so that the "
+            'AUC is too high. Use class_weight="balanced" instead of oversampled rows, '
+            "and bootstrap_auc(groups=) for several rows of one subject"
         )
 
 
-def _tell_rows_apart(rows):
-    """Whether half of the features or more have so many values that ties are rare."""
-    if sparse.issparse(rows.X) or rows.shape[1] == 1:
-        return False
-    features = rows.X[:_ROWS_TRIED, :: rows.shape[1] // _FEATURES_TRIED + 1]
-    n_distinct = len(np.unique(features, axis=0))  # copies tie in every feature
-    fine = [len(np.unique(x)) > 0.5 * n_distinct for x in features.T]
-    return np.mean(fine) >= 0.5
+def warn_of_copies(X, positive, groups=None) -> None:
+    """Warn if many rows of any kind occur several times, in different groups."""
+    n_copies = count_copies(X, positive, groups)
+    if n_copies >= COPIES * len(positive):
+        warn([COPIED_ROWS.format(n_copies, len(positive))])
 
 
-def _equal_rows(rows):
-    """Number of rows that equal an earlier one of their class."""
-    # equal rows have equal projections, up to rounding; other rows hardly ever do
-    u = np.random.default_rng(0).random(rows.shape[1])
-    score = rows.X @ (u * standard_unit(rows))
-    least = _ROUNDING * np.ptp(score)
-    steps = (np.diff(np.sort(score[mask])) for mask in (rows.positive, ~rows.positive))
-    return sum(np.count_nonzero(step <= least) for step in steps)
+def count_copies(X, positive, groups=None) -> int:
+    """Number of rows that equal an earlier one of their class, if chance has few.
+
+    0 if the labels of equal rows differ nearly as often as those of any rows, or if
+    rows that are equal in half of the columns mostly differ in the other half: then
+    rows are equal because they have few values.
+    """
+    if has_columns(X) and n_columns(X) == 1:
+        return 0
+    keys = row_keys(X)
+    if groups is not None:  # copies within a group are left out together
+        codes = np.unique(groups, return_inverse=True)[1].ravel()
+        _, kept = np.unique([keys, codes], axis=1, return_index=True)
+        keys, positive, X = keys[kept], positive[kept], take_rows(X, kept)
+    n_neg, n_pos = _multiplicities(keys, positive)
+    n_copies = int(np.maximum(n_neg - 1, 0).sum() + np.maximum(n_pos - 1, 0).sum())
+    if n_copies < COPIES * len(keys):
+        return 0
+    # a set of m rows has both labels with probability 1 − πᵐ − (1 − π)ᵐ
+    sizes, share = n_neg + n_pos, positive.mean()
+    by_chance = np.sum(1 - share**sizes - (1 - share) ** sizes)
+    if np.count_nonzero(n_neg * n_pos) > _MIXED * by_chance or by_chance < _SETS:
+        return 0
+    columns = np.arange(n_columns(X))
+    # neighbouring columns may depend on each other, and others may be constant
+    for first in (
+        (columns < len(columns) // 2, columns % 2 < 1) if has_columns(X) else ()
+    ):
+        halves = (take_columns(X, np.flatnonzero(half)) for half in (first, ~first))
+        partly = min(_pairs(row_keys(half), positive) for half in halves)
+        if _pairs(keys, positive) < _WHOLE * partly:
+            return 0
+    return n_copies
+
+
+def _multiplicities(keys, positive):
+    """Numbers of negative and of positive rows with each key."""
+    _, codes = np.unique(keys, return_inverse=True)
+    return np.bincount(codes, ~positive), np.bincount(codes, positive)
+
+
+def _pairs(keys, positive):
+    """Number of pairs of equal rows of the same class."""
+    return sum(float(m @ (m - 1)) / 2 for m in _multiplicities(keys, positive))
 
 
 def _near_copies(rows):
-    """Share of rows whose nearest neighbour is much nearer than the tenth one.
+    """Share of rows whose nearest row, of their class, is nearer than chance allows.
 
-    Twice the share that is expected by chance, in the dimension D of the rows, is
-    subtracted.
+    In D dimensions the distance of the first of ten neighbours is less than r times
+    that of the tenth with a probability below ``10 r^D``.
     """
     n = rows.shape[0]
-    if not 2 * _NEIGHBOURS <= n <= _MOST_ROWS:
+    if not 2 * _NEIGHBOURS <= n <= _MOST_ROWS or sparse.issparse(rows.X):
         return 0.0
     X = centred_rows(rows, slice(None), True, standard_unit(rows))
-    chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED // 4)).astype(np.int64)
+    chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED)).astype(np.int64)
     # the nearest neighbour of a row is the row itself
     search = NearestNeighbors(n_neighbors=_NEIGHBOURS + 1, algorithm="brute").fit(X)
     distance, neighbour = search.kneighbors(X[chosen])
     same = rows.positive[neighbour[:, 1]] == rows.positive[chosen]
     first, fifth, tenth = distance[:, [1, _NEIGHBOURS // 2, _NEIGHBOURS]].T
-    # in D dimensions (fifth/tenth)^D ~ Beta(5, 5), whose upper quartile is .61
+    # (fifth/tenth)^D ~ Beta(5, 5), whose upper quartile is .61
     with np.errstate(divide="ignore", invalid="ignore"):
         dimension = np.log(0.61) / np.nanquantile(np.log(fifth / tenth), 0.75)
-    # and P(first < r tenth) < 10 r^D
-    by_chance = _NEIGHBOURS * _NEAR**dimension
-    return float(np.mean(same & (first < _NEAR * tenth)) - 2 * by_chance)
+        rare, rarest = ((p / _NEIGHBOURS) ** (1 / dimension) for p in (_RARE, _RAREST))
+    near = min(max(min(rare, _NEAR), rarest), _FAR)
+    close = (first > _SAME * tenth) & (first < near * tenth)
+    share = rows.positive.mean()
+    by_chance = 2 * share * (1 - share) * close.sum()
+    if by_chance < _SETS or np.sum(close & ~same) > _MIXED * by_chance:
+        return 0.0
+    return float(np.mean(close & same))
 
 
 # ------------------------------------------------------- which rows trained the model
 
+COPIED_ROWS = (
+    "{:.6g} of {:.6g} rows are copies of others (a weight of 2 counts as one copy). A "
+    "copy remains when a row is left out, so that the AUC is too high. Fit each "
+    "distinct row once and use class_weight, or divide the weights by the largest one"
+)
 ROWS_ASSUMED = (
     "it could not be detected whether these rows trained the {name}; they are assumed "
     'to be its training rows. Pass rows="training" or rows="held-out"'
 )
 JUDGED_HELD_OUT = (
-    "a model fitted to these rows differs from this one, so they are treated as "
+    "a model fitted to these rows would differ from this one, so they are treated as "
     "held-out rows. If any of them trained the model, the AUC is too high: pass "
     'rows="training" and the sample_weight of the fit, or rows="held-out" if none of '
     "them was used"

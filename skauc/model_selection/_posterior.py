@@ -15,15 +15,16 @@ import numpy as np
 
 from .._validation import short
 from ..adaptive._join import CONTRAST
+from ..intervals._methods import score_variance
 from ..intervals._projection import project, ranks_nothing, warn_undefined
+from ..intervals._sample import Sample as ScoreSample
 from ..leave_pair_out._left_out import Source
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
-from ..statistics._levels import balanced_variance
 from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
 from ._question import Question
-from ._sample import Sample, auc_of_scores
+from ._sample import Sample
 from ._training_rows import ASSUMED, Judgement, judge_rows
 from .reading._fitted_model import FittedModel, fitted_models
 from .reading._opened_model import is_stacked
@@ -145,11 +146,12 @@ class Evaluation:
         if not self.question.adaptive:
             return out
         if self.held_out:
-            if report and self.rows.how == "detected":
+            if self.rows.how == "detected":
                 out.append(doubts.JUDGED_HELD_OUT)
             return out
         out += model.doubts
-        if self.sample.is_all:  # the weights of a sample are not copies
+        # the weights of a sample are not copies, and other scores leave no rows out
+        if self.sample.is_all and self.question.left_out != "none":
             out += doubts.copied_rows(model.rows)
         if self.rows.how == "assumed":
             out.append(doubts.ROWS_ASSUMED.format(name=model.name))
@@ -234,7 +236,8 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
         any_classifier=any_classifier,
     )
     unjudged = question.rows == "auto" and not question.adaptive
-    judgement = ASSUMED if unjudged else judge_rows(models[0], question.rows)
+    how = {"clones": question.is_report}  # a scorer fits nothing
+    judgement = ASSUMED if unjudged else judge_rows(models[0], question.rows, **how)
     samples = map(Sample.of_all, models)
     return [Evaluation(one.model, question, judgement, one) for one in samples]
 
@@ -260,9 +263,9 @@ def posterior_of_source(source, size, *, keep=False) -> AUCPosterior:
 
 
 def _empirical(rows) -> Source:
-    """Empirical AUC of held-out scores with Hanley and McNeil's variance."""
-    auc, n = auc_of_scores(rows.X[:, 0], rows), rows.n
+    """Empirical AUC of held-out scores, with the variance of its score interval."""
+    weight = rows.weight if rows.weighted else None
+    [scores] = ScoreSample.split([rows.X[:, 0]], rows.positive, weight, None)
     # (An + ½)/(n + 1): an AUC of 0 or 1 must not have variance 0
-    moved = (auc * n + 0.5) / (n + 1)
-    variance = balanced_variance(moved, rows.n_neg, rows.n_pos)
-    return Source(float(auc), float(variance), "empirical")
+    moved = (scores.auc * rows.n + 0.5) / (rows.n + 1)
+    return Source(scores.auc, float(score_variance(scores)(moved)), "empirical")

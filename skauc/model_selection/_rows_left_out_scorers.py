@@ -17,9 +17,9 @@ from ..leave_pair_out._objective import STOPPED, at_optimum, departure
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
-from ._doubts import STOPPED_EARLY, warn
+from ._doubts import STOPPED_EARLY, copied_rows, warn, warn_of_copies
 from ._scorers import Scorer, ready_made
-from ._training_rows import judge_rows
+from ._training_rows import ASSUMED, HELD_OUT, judge_rows
 from .reading._estimators import (
     counted_rows,
     decision_values,
@@ -63,7 +63,7 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
     UntrustedAUCWarning
         When called: if the solver stopped at another model than the optimum of its
         objective (scores that correlate by less than .99); the AUC is that of the
-        optimum.
+        optimum. If many rows are copies of others.
     UndefinedMetricWarning
         When called: if a class has one row (nan), or all coefficients are 0 (½).
 
@@ -113,7 +113,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             f"{model.name} has no leave-pair-out AUC in closed form "
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
-    trained = judge_rows(model).kind == "training"
+    trained = judge_rows(model, clones=False) not in (HELD_OUT, ASSUMED)
     fit = at_optimum(model.fit, model.front) if trained else None
     found = None if fit is None else leave_pair_out(fit, model.front)
     if found is None:
@@ -123,6 +123,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
             "or too weak a penalty for features of such different units; scale the "
             "features, or use skauc.cv_auc_scorer"
         )
+    warn(copied_rows(model.rows), model.front, model.score)
     if departure(model.fit, fit, model.front) > STOPPED:
         source = "rows left out of the optimum"
         warn([STOPPED_EARLY.format(name=model.name, source=source)])
@@ -162,6 +163,11 @@ def make_cv_auc_scorer(
     ------
     ValueError
         If an option is not known. When called: if a class has fewer rows than folds.
+
+    Warns
+    -----
+    UntrustedAUCWarning
+        When called: if many rows are copies of others.
 
     Notes
     -----
@@ -203,6 +209,7 @@ def _cv_auc(
                 f"got cv = {cv} with {smaller} rows"
             )
         cv = StratifiedKFold(cv, shuffle=True, random_state=random_state)
+    warn_of_copies(X, positive)
     splits = check_cv(cv, positive, classifier=True).split(X, positive)
     fold = partial(_fold_auc, estimator, X, labels, positive, weight)
     folds = in_parallel((partial(fold, *split) for split in splits), n_jobs)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import joblib
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtr, ndtri_exp
@@ -64,9 +62,15 @@ class Scorer:
         self._score = score
         self._params = params
         self._shared = False
-        self._request = MetadataRequest(owner=self)
         # known but not requested: scikit-learn then raises if it is passed
-        self._request.score.add_request(param="sample_weight", alias=None)
+        self._alias = None
+
+    @property
+    def _request(self):
+        # made when it is asked for: imported packages may add methods to scikit-learn's
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="sample_weight", alias=self._alias)
+        return request
 
     def __call__(self, estimator, X, y_true=None, sample_weight=None):
         """Score a fitted estimator on (X, y_true); greater is better.
@@ -121,11 +125,12 @@ class Scorer:
         if self._shared:
             target = Scorer(self._factory, self._score, self._params)
         target._request.score.add_request(param="sample_weight", alias=sample_weight)
+        target._alias = sample_weight
         return target
 
     def get_metadata_routing(self):
         """Metadata that this scorer requests."""
-        return copy.deepcopy(self._request)
+        return self._request
 
 
 def ready_made(scorer: Scorer) -> Scorer:
@@ -159,10 +164,12 @@ def make_cbauc_scorer(
         Covariance of a NormalInverseWishart.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the scored rows trained the estimator. They did with
-        ``ResubstitutionSplit``. They did not in ``cross_val_score``: pass
-        ``"held-out"``, because small folds of fewer than about ten features may be
-        taken for training rows. The score of n held-out rows is ``(A n + ½)/(n + 1)``,
-        where A is their empirical AUC.
+        ``ResubstitutionSplit``, which ``"auto"`` assumes. They did not in
+        ``cross_val_score``: pass ``"held-out"``. A scorer fits nothing, so that
+        ``"auto"`` recognises held-out rows, with a warning, only by what the fit shows:
+        the means of a scaler, the gradient of a smooth loss, the support vectors. The
+        score of n held-out rows is ``(A n + ½)/(n + 1)``, where A is their empirical
+        AUC.
     scale : {"auc", "probit"}, default="auc"
         ``"probit"`` returns ``Φ⁻¹(AUC)``, which keeps its order where AUCs round to 1.
     pos_label : label, default=None

@@ -6,7 +6,8 @@ the first clone is compared with D_b between the two clones: D < .1 D_b if the r
 trained the model, and D of the size of D_b or larger if they did not. For solvers that
 draw random numbers, further clones show how far fits to the same rows differ. Cheaper
 evidence is used first: the gradient of a smooth objective is 0 on its training rows,
-and a scaler in front stores their means.
+a scaler in front stores their means, and a support vector machine some of them. A
+scorer fits no clones: its rows are training rows, unless this evidence contradicts it.
 """
 
 from __future__ import annotations
@@ -18,22 +19,32 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import f
 from sklearn.decomposition import PCA, IncrementalPCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
+from ..leave_pair_out._coordinates import standard_unit
 from .reading._affine_steps import is_repeatable
 from .reading._estimators import (
     cached_for,
     fitted_to_rows,
+    n_rows,
     numeric,
+    take_rows,
 )
 from .reading._fitted_model import FittedModel
 from .reading._opened_model import decisions
 
 _AT_REST = 0.01  # gradient, in units of its random walk, at which solvers stop
 _NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features
+# Gradient beyond which other rows or weights were fitted, in units of the random walk
+# of the slopes at score 0. Solvers that converged in features of similar units stop
+# below .003; other rows, unless they are separated, had more than .04 (13 designs)
+_MOVED = 0.02
+_TOLERANCE, _UNITS = 1e-3, 100.0  # largest tol of such a solver, and ratio of units
 _COLUMNS = 200  # means of so many columns tell two samples apart
 _SAME_MEAN = 0.01  # standard errors between equal means; other samples differ by √2
 _PARALLEL = 1e-6  # distance of the scores of a discriminant that is solved again
+_SAME_ROW = 1e-6  # relative difference of a stored row from the same row
 _EQUAL = 1e-10  # distance of two score vectors that differ by rounding
 # D below the first share of D_b: training rows; above the second: held-out rows. With
 # 22 kinds of estimators and 40 designs all training rows were detected.
@@ -64,9 +75,10 @@ class Judgement:
 DETECTED = Judgement("training", "detected")
 HELD_OUT = Judgement("held-out", "detected")
 ASSUMED = Judgement("training", "assumed")
+CONTRACT = Judgement("training", "given")
 
 
-def judge_rows(model: FittedModel, rows="auto") -> Judgement:
+def judge_rows(model: FittedModel, rows="auto", *, clones=True) -> Judgement:
     """Judge whether the rows of a model trained it.
 
     Parameters
@@ -75,6 +87,9 @@ def judge_rows(model: FittedModel, rows="auto") -> Judgement:
         For more than two classes, any of the pairs: the rows of all classes are judged.
     rows : {"auto", "training", "held-out"}, default="auto"
         The user's answer; "auto" decides by the rows.
+    clones : bool, default=True
+        Whether clones may be fitted. Otherwise rows are training rows, as a scorer
+        expects, unless they contradict the fit.
 
     Returns
     -------
@@ -91,20 +106,27 @@ def judge_rows(model: FittedModel, rows="auto") -> Judgement:
         and opened.resampled_by is None
         and all(is_repeatable(step) for step, _ in scored.entered.fitted)
     )
-    gradient, same_means = np.inf, None
+    gradient, same = np.inf, None
     if repeatable:
         gradient = _gradient(model)
         if gradient <= _AT_REST:
             return DETECTED
-        same_means = _same_means(scored)
-        if same_means is False and not scored.dropped:  # it may have seen weight 0
+        same = _same_means(scored)
+        same = _keeps_rows(scored, not clones) if same is None else same
+        if same is False and not scored.dropped:  # it may have seen weight 0
             return HELD_OUT
-        # without a gradient, a clone adds little to the evidence of the scaler
-        if same_means and (gradient <= _NEAR_REST or np.isinf(gradient)):
+        # without a gradient, a clone adds little to the evidence of the step
+        if same and (gradient <= _NEAR_REST or np.isinf(gradient)):
             return DETECTED
+    if not clones:
+        if same or not repeatable or not _moved(model):
+            return CONTRACT
+        # weights of a step in a Pipeline do not reach a scorer
+        in_pipeline = opened.whole is not opened.linear
+        return ASSUMED if in_pipeline and scored.weight is None else HELD_OUT
     judgement = _by_clones(scored, repeatable)
-    # the scaler had these rows, but the model other weights or another order
-    return ASSUMED if same_means and judgement is HELD_OUT else judgement
+    # the step had these rows, but the model other weights or another order
+    return ASSUMED if same and judgement is HELD_OUT else judgement
 
 
 def _gradient(model):
@@ -116,6 +138,24 @@ def _gradient(model):
     if distance(model.fit.score(model.front.X), model.score) > _PARALLEL:
         return np.inf
     return model.gradient
+
+
+def _moved(model):
+    """Whether the objective is clearly not at its optimum on these rows."""
+    fit, front, linear = model.fit, model.front, model.linear
+    if fit is None:
+        return False
+    steps, most = (getattr(linear, name, None) for name in ("n_iter_", "max_iter"))
+    stopped = None not in (steps, most) and np.max(steps) >= most
+    units = standard_unit(front)
+    units = units[units > 0]
+    if stopped or getattr(linear, "tol", 0.0) > _TOLERANCE or not len(units):
+        return False  # such solvers leave a gradient on their training rows, too
+    sign = np.where(front.positive, 1.0, -1.0)
+    slopes = (fit.objective.loss.slope(z, sign) for z in (fit.score(front.X), 0 * sign))
+    here, at_zero = (np.sqrt(np.mean(slope**2)) for slope in slopes)
+    similar = units.max() <= _UNITS * units.min()
+    return bool(similar and model.gradient * here > _MOVED * at_zero)
 
 
 # ------------------------------------------------------------------ steps in front
@@ -159,6 +199,31 @@ def equal_means(mean, kept, error, rounding=0.0) -> bool:
     return bool(np.sqrt(np.mean(gap**2)) < _SAME_MEAN)
 
 
+def _keeps_rows(scored, strict):
+    """Whether a model keeps class means or support vectors of these rows, or None.
+
+    Means and vectors of rounded rows, or of most of the rows, are nearly the same:
+    False is returned for them if ``strict``.
+    """
+    linear, front, y = scored.opened.linear, scored.front, scored.y
+    if scored.dropped or scored.weight is not None:
+        return None
+    if isinstance(linear, LinearDiscriminantAnalysis):
+        if not np.isin(linear.classes_, y).all():
+            return False
+        means = np.array([front[y == label].mean(axis=0) for label in linear.classes_])
+        error = np.std(front, axis=0) / np.sqrt(len(y)) + np.zeros(means.shape)
+        same = equal_means(means, linear.means_, error)
+    elif hasattr(linear, "support_vectors_"):
+        same = linear.support_.max() < n_rows(front)
+        if same:
+            gap = abs(take_rows(front, linear.support_) - linear.support_vectors_)
+            same = (gap - _SAME_ROW * abs(linear.support_vectors_)).max() <= 0
+    else:
+        return None
+    return True if same else False if strict else None
+
+
 # -------------------------------------------------------------------------- clones
 
 
@@ -176,12 +241,13 @@ class _Training:
         """Scores (n, k) of a clone fitted to all rows or to the drawn ones, cached."""
         drawn = np.arange(len(self.y)) if drawn is None else drawn
         question = self.estimator, self.X, self.y
+        scored = None if self.rows is self.X else self.rows
 
         def compute():
             model = fitted_to_rows(*question, self.weight, drawn)
             return decisions(model, self.rows)
 
-        return cached_for(name, *question, compute, self.weight)
+        return cached_for(name, *question, compute, self.weight, scored)
 
     def resample(self):
         """Row numbers of a stratified bootstrap sample."""
@@ -231,9 +297,12 @@ def _compare(training, score):
         D, unit = measure(score, first), measure(other, first)
     if not (np.isfinite(D) and np.isfinite(unit)):
         return ASSUMED
-    # D/D_b of other rows is about F(d, d) in d directions: small by chance if d is
+    # D/D_b of other rows is about F(d − 1, d − 1) in d directions, because D is free of
+    # scale: small by chance if d is
     d = min(training.rows.shape) if hasattr(training.rows, "shape") else np.inf
-    if D <= min(_NEAR, f.ppf(_BY_CHANCE, d, d) if d < _DIRECTIONS else 1.0) * unit:
+    free = max(d - 1, 1)
+    by_chance = f.ppf(_BY_CHANCE, free, free) if d < _DIRECTIONS else 1.0
+    if D <= min(_NEAR, by_chance) * unit:
         return DETECTED
     D, chance = _with_chance(training, score, first, measure)
     if D <= min(_ALIKE * chance, _SMALL * unit):

@@ -19,6 +19,7 @@ _NODES_PER_UNIT = 24
 _FINER = (1, 4, 16)  # factors of the number of nodes, until half of them suffice
 _PROMISE = 1e-8  # a larger relative error is refused
 _SMALL = 1e-12  # absolute error that is always allowed
+_AT_END = 1e-15  # share of the end of a bounded support that is rounding: tails are 0
 _CURVED = 5e-3  # least |λ| for which b²/(4λ) is added to y (see _Integrand)
 _AT_ONCE = 2**11  # terms times thresholds, so that the nodes stay in the cache
 _MOST_STEPS = 200  # most steps of the search for a quantile; 8 are usual
@@ -31,7 +32,7 @@ def upper_tail(y, weights, slopes, *, density=False):
     """
     answers = np.zeros((2, len(y)))
     answers[:, np.isnan(y)] = np.nan
-    inside = np.flatnonzero(y < _upper_end(weights, slopes))
+    inside = np.flatnonzero(y < _upper_end(weights, slopes) * (1 - _AT_END))
     blocks = 1 + len(inside) * (1 + len(weights)) // _AT_ONCE
     for at in np.array_split(inside, blocks):
         if len(at):

@@ -11,8 +11,8 @@ from ._row_blocks import RowBlocks
 
 _TAKE_BLOCKS = (
     "class_moments, auc_estimate, compare_auc, auc_posterior, bayesian_val_score, the "
-    "scorers of a posterior and the fits of GaussianAUCClassifier, "
-    "IRLSLogisticRegression and LinearDiscriminantROC"
+    "scorers of a posterior and the fits of GaussianAUCClassifier and "
+    "IRLSLogisticRegression"
 )
 # Parts of errors about values of X, here or of scikit-learn
 _ABOUT_VALUES = "NaN", "in feature", "infinity", "X @ coef_ must be finite"

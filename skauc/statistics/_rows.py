@@ -22,7 +22,7 @@ class Cache:
     """Values by key, with at most ``LIMIT_BYTES`` of arrays; thread-safe.
 
     The least recently used values are dropped first; a value larger than the limit is
-    not stored.
+    not stored. The arrays of a value become read-only.
     """
 
     def __init__(self):
@@ -38,6 +38,8 @@ class Cache:
                 return self._items[key][0]
         # not under the lock: at worst two threads compute the same value
         value = compute()
+        for array in _arrays(value):
+            array.setflags(write=False)
         size = array_bytes(value) + _ENTRY_BYTES
         if size > LIMIT_BYTES:
             return value
@@ -174,14 +176,20 @@ class Rows:
 
 def array_bytes(value) -> int:
     """Bytes of all distinct arrays that a value of dataclasses and tuples owns."""
-    return sum({id(array): array.nbytes for array in _arrays(value)}.values())
+    owners = map(_owner, _arrays(value))
+    return sum({id(array): array.nbytes for array in owners}.values())
+
+
+def _owner(array):
+    """The array that owns the memory of a view."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def _arrays(value):
-    """Yield the arrays that own the memory, the bases of views included."""
+    """Yield the arrays of a value of dataclasses and tuples."""
     if isinstance(value, np.ndarray):
-        while isinstance(value.base, np.ndarray):
-            value = value.base
         yield value
     elif isinstance(value, tuple | list):
         for item in value:

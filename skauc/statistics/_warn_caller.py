@@ -1,4 +1,4 @@
-"""Warnings that name the line of the caller outside of this package."""
+"""Warnings that name the line of the user's call."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class UntrustedAUCWarning(UserWarning):
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the first line outside of this package.
+    """Warn at the first line outside of this package, scikit-learn and joblib.
 
-    Python shows a warning once for each text and line. In a search all candidates are
-    scored from one line of scikit-learn, so that each sentence is shown once.
+    Python shows a warning once for each text and line, so that a search, which scores
+    all candidates at the user's line, shows each sentence once.
 
     Parameters
     ----------

@@ -1,13 +1,15 @@
 """Firth's penalised likelihood: logistf's numbers, and scipy on its definition."""
 
+import warnings
 from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit
 from scipy.stats import chi2
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 from skauc import IRLSLogisticRegression, SampleWeightWarning
 
@@ -193,6 +195,44 @@ def test_profile_passes_points_without_information():
     y = np.arange(16) < 2
     table = firth().fit(X, y).summary(method="profile", X=X, y=y)
     assert np.isfinite([table.low, table.high]).all()
+
+
+SLOPES = np.outer([-1, 1], np.geomspace(1e-4, 300, 700)).ravel()
+
+
+def intercepts_of(X, slope):
+    """Intercepts with which the decision changes between or at rows."""
+    near = -slope * X[:, None] + np.linspace(-8, 8, 33)
+    return np.append(near, -slope * np.linspace(X.min(), X.max(), 300))
+
+
+@pytest.mark.parametrize("seed", [3, 14, 51])
+def test_profile_limits_are_those_of_a_grid(seed):
+    """The other parameter is sought on a fine grid: no maximum is missed."""
+    rng = np.random.default_rng(seed)
+    n = rng.integers(12, 50)
+    X = np.exp(1.5 * rng.normal(size=n))
+    y = (X + 0.1 * rng.normal(size=n) * X.std() > np.quantile(X, 0.6)).astype(int)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = firth().fit(X[:, None], y)
+        table = model.summary(method="profile", X=X[:, None], y=y)
+    assert {w.category for w in caught} <= {ConvergenceWarning}
+    design = np.column_stack([np.ones(n), X])
+    best = penalised(np.append(model.intercept_, model.coef_), design, y, 1.0, 0.0)
+    for j, limits in enumerate(zip(table.low, table.high, strict=True)):
+        for limit in limits:
+
+            def minus(other, j=j, limit=limit):
+                theta = np.insert([other], j, limit)
+                return -penalised(theta, design, y, 1.0, 0.0)
+
+            free = intercepts_of(X, limit) if j else SLOPES
+            values = np.nan_to_num([minus(other) for other in free], nan=np.inf)
+            near = np.sort(free[values.argmin()] * np.array([0.97, 1.03]))
+            held = min(values.min(), minimize_scalar(minus, bounds=near).fun)
+            right = pytest.approx(chi2.ppf(0.95, 1), abs=5e-3)
+            assert 2 * (best + held) == right, (seed, j, limit)
 
 
 # Texts --------------------------------------------------------------------------------

@@ -141,9 +141,11 @@ def test_collinear_features_are_named():
     plain = IRLSLogisticRegression().fit(X, y)
     assert model.coef_[0, [0, 2]] == pytest.approx(plain.coef_[0, 0] / 2)
     assert model.n_parameters_ == 3
-    assert model.standard_errors_[0, 1] == pytest.approx(
-        plain.standard_errors_[0, 1] / 2
-    )
+    # only the sum of the two copies' coefficients is estimable
+    assert np.isnan(model.standard_errors_[0]).tolist() == [False, True, False, True]
+    test = model.wald_test([0, 1, 0, 1])
+    assert test.estimate == pytest.approx(plain.coef_[0, :1])
+    assert test.standard_error == pytest.approx(plain.standard_errors_[0, 1:2])
 
 
 def test_too_few_steps_warn():
@@ -241,6 +243,15 @@ def test_metadata_routing():
 def test_errors_name_the_parameter(params, text):
     with pytest.raises(ValueError, match=text):
         IRLSLogisticRegression(**params).fit(*virginica())
+
+
+def test_class_weight_of_a_label_that_does_not_occur():
+    """As in scikit-learn: a fold without a class keeps the dict of all classes."""
+    X, y = virginica()
+    weight = {1: 2.0, 2: 0.5}
+    model = IRLSLogisticRegression(C=1.0, class_weight=weight | {0: 9.0}).fit(X, y)
+    expected = LogisticRegression(class_weight=weight | {0: 9.0}, tol=1e-10).fit(X, y)
+    assert model.coef_ == pytest.approx(expected.coef_, rel=1e-4)
 
 
 def test_error_of_a_reference_of_three_classes():

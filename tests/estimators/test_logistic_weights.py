@@ -12,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 from skauc import (
     GaussianAUCClassifier,
     IRLSLogisticRegression,
-    LinearDiscriminantROC,
     RowBlocks,
 )
 
@@ -190,14 +189,6 @@ def test_warnings_of_a_profile_point_at_the_callers_line(monkeypatch):
         with pytest.warns(ConvergenceWarning, match="did not converge") as caught:
             ask()
         assert {warning.filename for warning in caught} == {__file__}
-
-
-def test_warning_of_priors_points_at_the_callers_line():
-    X, y = rare(np.random.default_rng(0))
-    model = LinearDiscriminantROC(priors=[3, 1])
-    with pytest.warns(UserWarning, match="priors do not sum to 1") as caught:
-        model.fit(RowBlocks.from_arrays(X, y, n_rows=100))
-    assert caught[0].filename == __file__
 
 
 def test_class_weight_may_name_a_label_that_a_fold_lacks():

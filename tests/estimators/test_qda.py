@@ -1,6 +1,7 @@
 """QDA's curve: what its scores do in the fitted classes, and the parent untouched."""
 
 from inspect import signature
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -141,6 +142,26 @@ def test_pairs_of_three_classes():
 
 
 # Law ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reg_param", [0.99, 0.5, 1e-3])
+def test_auc_of_one_feature_by_quadrature(reg_param):
+    """Small samples, whose supports end near a threshold of the curve."""
+    for seed in range(1, 5):
+        X = np.random.default_rng(seed).normal(size=(40, 1))
+        model = QuadraticDiscriminantROC(reg_param=reg_param).fit(X, np.arange(40) % 2)
+        laws = []
+        for rows in (X[::2], X[1::2]):
+            law = NormalDist(rows.mean(), np.sqrt(parents_covariance(rows)[0, 0]))
+            laws.append(law)
+        # quantiles of both classes at the middles of many equal shares
+        q = (np.arange(4000) + 0.5) / 4000
+        scores = [
+            model.decision_function(np.reshape([law.inv_cdf(p) for p in q], (-1, 1)))
+            for law in laws
+        ]
+        expected = np.searchsorted(np.sort(scores[0]), scores[1]).mean() / len(q)
+        assert model.auc_ == pytest.approx(expected, abs=2e-3)
 
 
 # Edge ---------------------------------------------------------------------------------

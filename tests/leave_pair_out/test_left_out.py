@@ -13,12 +13,12 @@ from left_out_designs import (
     refitted_auc,
     rows_and_fit,
 )
-from skauc.model_selection._fitted_model import fitted_models
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
 from skauc.leave_pair_out._left_out import second_source
 from skauc.leave_pair_out._objective import Fit, Objective, at_optimum
+from skauc.model_selection.reading._fitted_model import fitted_models
 from skauc.statistics._rows import Rows
 
 

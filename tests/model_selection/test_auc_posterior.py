@@ -54,7 +54,9 @@ from skauc import (
     bee_scorer,
     cbauc_scorer,
     clear_cache,
+    cv_auc_scorer,
     ebauc_scorer,
+    lpo_auc_scorer,
     make_cbauc_scorer,
     make_ebauc_scorer,
 )
@@ -232,15 +234,31 @@ def test_held_out_rows_have_their_empirical_auc(weighted):
     assert found.warnings == ()
 
 
+@pytest.mark.slow
+def test_intervals_of_held_out_rows_cover_unequal_classes():
+    """As those of auc_estimate do: 40 + 10 rows with deviations 1 and 3."""
+    model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+    truth, y = stats.norm.cdf(1.5 / np.sqrt(10)), np.arange(50) >= 40
+    inside = []
+    for seed in range(300):
+        score = np.random.default_rng(seed).normal(size=50) * (1 + 2 * y) + 1.5 * y
+        found = auc_posterior(model, score[:, None], y.astype(int), rows="held-out")
+        low, high = found.interval(0.95)
+        inside.append(low <= truth <= high)
+    assert 0.92 <= np.mean(inside) <= 0.98
+
+
 def test_rows_that_are_judged_to_be_held_out():
     """A report says so, since a part of the training rows looks the same."""
     model, old = behind(StandardScaler()).fit(X, Y), X[:, 0] > 0
     with pytest.warns(UntrustedAUCWarning, match="they are treated as held-out rows"):
         found = auc_posterior(model, X[old], Y[old])
     assert found.rows == "held-out (detected)"
+    clear_cache()
+    with pytest.warns(UntrustedAUCWarning, match="they are treated as held-out rows"):
+        cbauc_scorer(model, X[old], Y[old])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cbauc_scorer(model, X[old], Y[old])
         given = auc_posterior(model, X[old], Y[old], rows="held-out")
     assert given.mean() == found.mean()
     with pytest.warns(UntrustedAUCWarning, match="is not at its optimum on these rows"):
@@ -694,16 +712,23 @@ def test_a_clean_answer_has_no_warnings():
         assert auc_posterior(model, X, Y).warnings == ()
 
 
-def test_a_search_says_it_once_per_data_set():
+@pytest.mark.parametrize(
+    "scorer",
+    [make_cbauc_scorer(output="dict"), lpo_auc_scorer, cv_auc_scorer],
+    ids=["dict", "lpo", "cv"],
+)
+def test_every_search_says_it_once_per_data_set(scorer):
     rows, y = oversampled(0)
-    models = [behind(StandardScaler(), last=LogisticRegression(C=C)) for C in (0.1, 1)]
-    models = [model.fit(rows, y) for model in models]
-    for data in ((rows, y), (rows[:250], y[:250])):
-        clear_cache()
-        scorer = make_cbauc_scorer(rows="training")
-        with pytest.warns(UntrustedAUCWarning, match="are copies") as said:
-            [scorer(model, *data) for model in models]
-        assert len(said) == 1
+    for _ in range(3):
+        for data in ((rows, y), (rows[:250], y[:250])):
+            model, grid = behind(StandardScaler()), {"logisticregression__C": [0.1, 1]}
+            search = GridSearchCV(
+                model, grid, scoring=scorer, cv=ResubstitutionSplit(), refit=False
+            )
+            with pytest.warns(UntrustedAUCWarning, match="are copies") as said:
+                search.fit(*data)
+            # folds are made anew for each of the two candidates
+            assert len(said) == (2 if scorer is cv_auc_scorer else 1)
 
 
 def test_copies_among_held_out_rows_and_coarse_features_are_no_doubt():

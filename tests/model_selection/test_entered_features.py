@@ -311,6 +311,54 @@ def test_whether_a_step_is_affine_has_no_unit(unit):
     np.testing.assert_array_equal(model.rows.X, unit * X)
 
 
+PASSED = {
+    "time stamp": lambda rng, n: 1.6e9 + rng.integers(0, 10**7, n),
+    "milliseconds": lambda rng, n: 1.6e12 + rng.integers(0, 10**10, n),
+    "identifier": lambda rng, n: rng.integers(10**7, 10**8, n),
+    "constant": lambda rng, n: np.full(n, 1e9),
+    "far": lambda rng, n: 1e9 + rng.normal(size=n),
+    "small": lambda rng, n: 1e-9 * rng.normal(size=n),
+    "missing": lambda rng, n: np.where(rng.random(n) < 0.1, np.nan, 1e9),
+}
+
+
+@pytest.mark.parametrize("name", PASSED)
+def test_a_column_of_another_unit_hides_no_step_that_used_y(name):
+    """The step is behind another one, and so judged as a whole."""
+    rng = np.random.default_rng(0)
+    n, y = 80, np.arange(80) % 2
+    X = np.column_stack([rng.normal(size=(n, 50)), rng.integers(0, 8, n)])
+    X = np.column_stack([X, PASSED[name](rng, n)])
+    best = make_pipeline(FunctionTransformer(_first_50), SelectKBest(k=5))
+    one_hot = ("o", OneHotEncoder(), [50])
+    passed = ("passed", "passthrough", [51])
+    supervised = [
+        ColumnTransformer([("k", SelectKBest(k=5), slice(0, 50)), passed]),
+        ColumnTransformer([("t", TargetEncoder(), [50]), passed]),
+        ColumnTransformer(
+            [
+                ("k", SelectKBest(k=5), slice(0, 50)),
+                one_hot,
+                passed,
+            ],
+            sparse_threshold=1.0,
+        ),
+        FeatureUnion([("k", best), ("all", FunctionTransformer())]),
+    ]
+    innocent = ColumnTransformer(
+        [("s", StandardScaler(), slice(0, 50)), one_hot, passed]
+    )
+    for step in (*supervised, innocent):
+        ends = SimpleImputer(), MaxAbsScaler(), LogisticRegression()
+        model = make_pipeline(FunctionTransformer(), step, *ends).fit(X, y)
+        saw_y = fitted_models(model, X, y)[0].saw_y is not None
+        assert saw_y == (step is not innocent)
+
+
+def _first_50(X):
+    return X[:, :50]
+
+
 def test_a_step_that_clips_these_rows_is_not_affine_here():
     cut = make_pipeline(MinMaxScaler(clip=True), LogisticRegression()).fit(X, Y)
     cut[0].min_ *= 0.5

@@ -325,7 +325,8 @@ def test_copies_of_rows_deceive_unless_they_are_groups():
     rng = np.random.default_rng(1)
     Z, y = np.repeat(rng.standard_normal((40, 60)), 3, axis=0), np.arange(120) // 3 % 2
     groups = np.arange(120) // 3
-    alone = bootstrap_auc(LogisticRegression(), Z, y, n_boot=20)
+    with pytest.warns(UntrustedAUCWarning, match="80 of 120 rows are copies of others"):
+        alone = bootstrap_auc(LogisticRegression(), Z, y, n_boot=20)
     grouped = bootstrap_auc(LogisticRegression(), Z, y, n_boot=20, groups=groups)
     assert alone.auc > 0.9
     assert abs(grouped.auc - 0.5) < 0.15
@@ -427,7 +428,7 @@ def test_interval_near_one_does_not_collapse():
         _, (low, high) = near_one(seed, auc=0.999, n_boot=10)
         assert low < 0.97 < 0.999 < high
     # no limit is nearer than that of a score interval for as many rows
-    perfect = BootstrapAUC(1.0, "oob", 1.0, np.ones(20), (10.0, 10.0))
+    perfect = BootstrapAUC(1.0, "oob", 1.0, np.ones(20), sizes=(10.0, 10.0))
     scores = auc_estimate(np.arange(20) % 2, np.arange(20) % 2)
     score = scores.confidence_interval(method="hanley_mcneil_score")
     assert perfect.interval() == pytest.approx(score, abs=1e-6)

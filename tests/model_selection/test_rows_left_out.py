@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 from skauc import UntrustedAUCWarning, auc_posterior, clear_cache, lpo_auc_scorer
 from skauc.leave_pair_out._left_out import second_source
 
-POSTERIOR = "skauc.model_selection._posterior."
+LEFT_OUT = "skauc.model_selection._left_out_rows."
 
 # what scikit-learn's users get; saga and sag stop after 100 steps
 DEFAULTS = {
@@ -112,7 +112,7 @@ def test_refits_replace_pairs_that_they_contradict(monkeypatch):
     def too_high(fit, rows):
         return replace(second_source(fit, rows), auc=0.985, variance=4e-4)
 
-    monkeypatch.setattr(POSTERIOR + "second_source", too_high)
+    monkeypatch.setattr(LEFT_OUT + "second_source", too_high)
     found = auc_posterior(model, X, y)
     assert (right.second_source, found.second_source) == ("leave-pair-out", "refits")
     assert abs(found.leave_pair_out - 0.5) < 0.2
@@ -121,7 +121,7 @@ def test_refits_replace_pairs_that_they_contradict(monkeypatch):
 
 @pytest.mark.parametrize("shape", [(60, 5), (60, 40), (60, 300)])
 def test_ordinary_rows_are_not_refitted(shape, monkeypatch):
-    monkeypatch.setattr(POSTERIOR + "refits_source", None)  # a refit would raise
+    monkeypatch.setattr(LEFT_OUT + "_by_samples", None)  # a refit would raise
     for seed, C in enumerate([1e-2, 1.0, 1e2]):
         for signals in (0, 5):
             y, X, _ = noise(*shape, seed=seed, signals=0)

@@ -15,11 +15,13 @@ from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import UndefinedMetricWarning, UnsetMetadataPassedError
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import (
     LogisticRegression,
     Ridge,
     RidgeClassifier,
     RidgeClassifierCV,
+    SGDClassifier,
 )
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
@@ -31,9 +33,10 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn_versions import l1_part
 
 from skauc import (
     AdaptivePrior,
@@ -43,6 +46,7 @@ from skauc import (
     auc_posterior,
     bee_scorer,
     cbauc_scorer,
+    clear_cache,
     cv_auc_scorer,
     ebauc_scorer,
     lpo_auc_scorer,
@@ -156,10 +160,35 @@ def test_rows_of_weight_zero_are_none():
         assert found != pytest.approx(scorer(MODEL, X, Y), rel=1e-6)
 
 
-def test_held_out_rows_of_cross_validation():
-    ours = cross_val_score(LogisticRegression(), X, Y, cv=5, scoring=cbauc_scorer)
-    theirs = cross_val_score(LogisticRegression(), X, Y, cv=5, scoring="roc_auc")
-    assert ours == pytest.approx((theirs * 20 + 0.5) / 21, rel=1e-9)  # 20 rows a fold
+HELD_OUT = pytest.mark.filterwarnings("ignore:.* treated as held-out rows")
+IN_FOLDS = {
+    "logistic": LogisticRegression(),
+    "strong penalty": LogisticRegression(C=0.01),
+    "squared hinge": LinearSVC(),
+    "ridge": RidgeClassifier(),
+    "discriminant": LinearDiscriminantAnalysis(),
+    "support vectors": SVC(kernel="linear"),
+    "scaled": make_pipeline(StandardScaler(), SGDClassifier(random_state=0)),
+}
+
+
+@HELD_OUT
+@pytest.mark.parametrize("name", IN_FOLDS)
+def test_held_out_rows_of_cross_validation(name):
+    """The evidence that needs no fit recognises folds of 24 to 40 rows."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((200, 5)), np.arange(200) % 2
+        n = 40 - seed % 3 * 8
+        how = {"X": X[: 5 * n], "y": y[: 5 * n], "cv": 5}
+        ours = cross_val_score(IN_FOLDS[name], scoring=cbauc_scorer, **how)
+        theirs = cross_val_score(IN_FOLDS[name], scoring="roc_auc", **how)
+        assert ours == pytest.approx((theirs * n + 0.5) / (n + 1), rel=1e-9)
+
+
+def test_a_fold_that_was_not_trained_on_is_warned_of():
+    with pytest.warns(UntrustedAUCWarning, match="treated as held-out rows"):
+        cross_val_score(IN_FOLDS["scaled"], X, Y, scoring=cbauc_scorer)
 
 
 # ------------------------------------------------------------------ rows left out
@@ -267,6 +296,7 @@ def test_cv_never_flips_signs_on_noise():
     assert min(values) < 0.4
 
 
+@COPIES
 def test_cv_weights_repeat_rows():
     halves = [(np.arange(50, 100), np.arange(50)), (np.arange(50), np.arange(50, 100))]
     rows = np.repeat(np.arange(100), WEIGHT.astype(int))
@@ -326,7 +356,7 @@ def test_numbers_of_a_multimetric_search():
     scorer = make_cbauc_scorer(output="dict")
     posterior = auc_posterior(MODEL, X, Y)
     found = scorer(MODEL, X, Y)
-    assert list(found)[:3] == ["auc", "choice", "contrast_00"]
+    assert list(found)[:4] == ["auc", "choice", "score", "contrast_00"]
     assert found["auc"] == pytest.approx(cbauc_scorer(MODEL, X, Y), rel=1e-12)
     assert found["choice"] == pytest.approx(posterior.choice("probit"), rel=1e-12)
     assert all(isinstance(value, float) for value in found.values())
@@ -339,6 +369,7 @@ def test_numbers_of_a_multimetric_search():
     assert found["choice"] == pytest.approx(probit(model, A, b), rel=1e-9)
 
 
+@HELD_OUT
 @pytest.mark.parametrize("cv", [ResubstitutionSplit(), 5], ids=str)
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_scores_of_searches_are_finite(cv, n_jobs):
@@ -413,21 +444,96 @@ def test_weights_with_metadata_routing(multi):
 
 @pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
 def test_weights_without_metadata_routing():
-    result = cross_validate(
-        LogisticRegression(),
-        X,
-        Y,
-        scoring={"cbauc": cbauc_scorer},
+    """Weights that scikit-learn does not pass on are asked for."""
+    clear_cache()
+    how = {"cv": ResubstitutionSplit(), "params": {"sample_weight": WEIGHT}}
+    with pytest.warns(UntrustedAUCWarning, match="pass .* the sample_weight of"):
+        cross_validate(LogisticRegression(), X, Y, scoring=cbauc_scorer, **how)
+
+
+@pytest.mark.parametrize(
+    "steps", [[StandardScaler()], [MinMaxScaler()], [SelectKBest(k=5)], [None]], ids=str
+)
+@pytest.mark.parametrize("last", [LogisticRegression(), SVC(kernel="linear")], ids=str)
+@pytest.mark.filterwarnings("ignore:It could not be detected")
+def test_weights_of_a_step_change_no_verdict_within_a_table(steps, last):
+    """They do not reach the scorer, and all candidates are scored as training rows."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((120, 30)), np.arange(120) % 2
+    weight = rng.exponential(size=120) ** 2
+    name = type(last).__name__.lower()
+    grid = {f"{name}__C": np.geomspace(1e-4, 1e3, 8)}
+    search = GridSearchCV(
+        make_pipeline(*steps, last),
+        grid,
+        scoring=cbauc_scorer,
         cv=ResubstitutionSplit(),
-        params={"sample_weight": WEIGHT},
-        return_estimator=True,
     )
-    [model] = result["estimator"]
-    expected = [
-        cbauc_scorer(model, X, Y, sample_weight=WEIGHT),
-        make_cbauc_scorer(rows="training")(model, X, Y),  # before scikit-learn 1.9
-    ]
-    assert min(abs(result["test_cbauc"][0] - e) for e in expected) < 1e-12
+    search.fit(X, y, **{f"{name}__sample_weight": weight})
+    training = make_cbauc_scorer(rows="training")
+    for params, score in zip(
+        search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
+    ):
+        model = clone(search.estimator).set_params(**params)
+        model.fit(X, y, **{f"{name}__sample_weight": weight})
+        assert score == pytest.approx(training(model, X, y), rel=1e-9)
+
+
+LINEAR = {
+    "logistic": LogisticRegression(),
+    "l1": LogisticRegression(solver="liblinear", **l1_part(1.0)),
+    "hinge": LinearSVC(loss="hinge"),
+    "svc": SVC(kernel="linear"),
+    "sgd": SGDClassifier(),
+    "lda": LinearDiscriminantAnalysis(),
+    "ridge": RidgeClassifier(),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", LINEAR)
+def test_a_scorer_fits_nothing(name, monkeypatch):
+    model, fits = LINEAR[name], []
+    kind, fit = type(model), type(model).fit
+
+    def counting(self, *rows, **params):
+        fits.append(kind)
+        return fit(self, *rows, **params)
+
+    monkeypatch.setattr(kind, "fit", counting)
+    for steps in ([], [StandardScaler()], [MinMaxScaler()], [SelectKBest(k=3)]):
+        fitted = make_pipeline(*steps, model).fit(X, Y)
+        clear_cache()
+        fits.clear()
+        for scorer in (cbauc_scorer, ebauc_scorer, bee_scorer):
+            scorer(fitted, X, Y)
+        make_cbauc_scorer(output="dict")(fitted, X, Y)
+        assert fits == []
+
+
+UNSETTLED = {
+    "lbfgs": LogisticRegression(),
+    "five steps": LogisticRegression(max_iter=5),
+    "liblinear": LogisticRegression(solver="liblinear", tol=0.01),
+    "saga": LogisticRegression(solver="saga", tol=0.1, random_state=0),
+    "squared hinge": LinearSVC(random_state=0),
+    "sag": RidgeClassifier(solver="sag", tol=0.01, random_state=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", UNSETTLED)
+@pytest.mark.parametrize("unit", [1.0, 7.0, 1e3])
+def test_a_solver_that_stopped_early_changes_no_verdict(name, unit):
+    for shape in [(40, 3), (150, 6), (60, 200)]:
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal(shape) * np.geomspace(1 / unit, unit, shape[1])
+        y = np.arange(len(X)) % 2
+        model = clone(UNSETTLED[name]).fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UntrustedAUCWarning)
+            score = cbauc_scorer(model, X, y)
+        assert score == make_cbauc_scorer(rows="training")(model, X, y)
 
 
 @pytest.mark.parametrize("scorer", READY, ids=repr)

@@ -48,6 +48,7 @@ from skauc import (
     auc_posterior,
     clear_cache,
 )
+from skauc.statistics._rows import Cache
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 TRAINING, HELD_OUT = "training (detected)", "held-out (detected)"
@@ -463,8 +464,8 @@ def test_a_scaled_smooth_model_needs_no_clone(monkeypatch):
 
 def test_clones_are_kept_for_the_next_candidate(monkeypatch):
     here, _ = halves(60, 10)
-    models = [SVC(kernel="linear").fit(*here) for _ in range(3)]
-    fits = count_fits(monkeypatch, SVC)
+    models = [Perceptron().fit(*here) for _ in range(3)]
+    fits = count_fits(monkeypatch, Perceptron)
     clear_cache()
     for model in models:
         assert judged(model, *here) == TRAINING
@@ -483,10 +484,29 @@ def test_fits_that_only_answer_a_question_are_silent():
 def test_held_out_rows_of_two_features_do_not_pass_for_training_rows():
     """D/D_b of other rows is below .1 in about one of ten cases."""
     detected = 0
-    for seed in range(40):
-        here, there = halves(60, 2, seed)
+    for seed in range(150):
+        here, there = halves(20, 2, seed)
         detected += judged(LogisticRegression().fit(*here), *there) == TRAINING
     assert detected <= 1
+
+
+@pytest.mark.parametrize(
+    "model", [SVC(kernel="linear"), GaussianNB(), Perceptron()], ids=str
+)
+def test_the_rows_that_are_scored_belong_to_the_question(model):
+    """One half of the rows has weight 0, then the other half: as with no cache."""
+    (X, y), (others, labels) = halves(60, 8)
+    X, y = np.r_[X, others], np.r_[y, labels]
+    model = clone(model).fit(X, y)
+    first = np.repeat([1.0, 0.0], 60)
+    for weights in ((first, 1 - first), (1 - first, first)):
+        clear_cache()
+        found = [judged(model, X, y, weight) for weight in weights]
+        expected = []
+        for weight in weights:
+            clear_cache()
+            expected.append(judged(model, X, y, weight))
+        assert found == expected
 
 
 def test_pca_of_true_and_false():
@@ -495,3 +515,11 @@ def test_pca_of_true_and_false():
     y = X[:, 0] ^ (rng.random(60) < 0.2)
     model = make_pipeline(PCA(3), LogisticRegression()).fit(X, y)
     assert auc_posterior(model, X, y).rows == "training (detected)"
+
+
+def test_kept_results_cannot_be_written():
+    cache = Cache()
+    kept = cache.cached("name", lambda: (np.arange(3.0), [np.ones((2, 2))[:1]]))
+    for array in (kept[0], kept[1][0]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0

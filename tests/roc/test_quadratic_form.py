@@ -228,6 +228,32 @@ def test_bounded_support():
     assert mirrored.isf(0.0) == pytest.approx(1, rel=1e-15)
 
 
+@pytest.mark.parametrize("slope", [0.0, 1e-4, 1.0, 3.0])
+@pytest.mark.parametrize("weights", [[-1e-3], [-0.1], [-1e-3] * 3, [-1e-6, -0.5]])
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_tails_some_roundings_inside_an_end(weights, slope, offset):
+    """At most the probability of a box, ``P(λz² + bz > max − gap)`` of each term."""
+    form = QuadraticForm(weights, np.full(len(weights), slope), offset)
+    end = form.vertex()
+    gaps = np.append(np.arange(12.0), [20, 100, 1e4]) * np.spacing(np.abs(end))
+    x = end - gaps
+    gaps = end - x + 4 * np.spacing(np.abs([end, offset])).max()
+    most = np.ones(len(gaps))
+    for weight in weights:
+        centre, half = slope / (2 * -weight), np.sqrt(gaps / -weight)
+        most *= stats.norm.cdf(-centre + half) - stats.norm.cdf(-centre - half)
+    for mirrored, y in ((form, x), (-form, -x)):
+        tail, other = mirrored.sf(y), mirrored.cdf(y)
+        tail, other = (tail, other) if mirrored is form else (other, tail)
+        assert np.all((tail >= 0) & (tail <= most * (1 + 1e-6) + 1e-15))
+        assert other == pytest.approx(1 - tail, abs=1e-15)
+
+
+def test_the_last_number_below_an_end():
+    assert QuadraticForm([-0.001], [3.0]).sf(2249.9999999999995) == 0
+    assert QuadraticForm([0.001], [3.0]).sf(-2249.9999999999995) == 1
+
+
 GAPS = 10.0 ** -np.array([1.0, 3, 6, 9, 12])
 
 

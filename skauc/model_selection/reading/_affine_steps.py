@@ -58,7 +58,8 @@ _RANDOM = GaussianRandomProjection, SparseRandomProjection
 _COMPONENTS = PCA, IncrementalPCA, TruncatedSVD, *_RANDOM  # z = C(x − c)
 _PROJECTIONS = PCA | FastICA | TruncatedSVD  # fit_transform returns what transform does
 _MOST_NUMBERS = 2**25  # entries sent through a step of unknown class: 256 MB
-_SAME = 1e-6  # relative difference that rounding may leave
+_SAME = 1e-6  # share of a column's range that rounding may leave
+_ROUNDINGS = 32  # roundings of a column's largest entry, which may be far from 0
 
 
 def transpose_of(step, rows, behind):
@@ -135,11 +136,14 @@ def _image(step, rows):
 
 
 def _equal(expected, got):
-    """Whether two arrays agree to rounding."""
+    """Whether two arrays agree to rounding, each column in units of its own."""
     if expected.shape != got.shape:
         return False
-    largest = np.abs(expected).max(initial=0.0)
-    return np.allclose(got, expected, rtol=_SAME, atol=_SAME * largest)
+    kind = np.result_type(expected, np.float32)
+    finite = np.where(np.isfinite(expected), expected, 0.0).astype(kind)
+    unit, largest = np.ptp(finite, axis=0), np.abs(finite).max(axis=0, initial=0.0)
+    least = _SAME * unit + _ROUNDINGS * np.finfo(kind).eps * largest
+    return np.allclose(got, expected, rtol=0.0, atol=least, equal_nan=True)
 
 
 def projects(step, width, behind) -> bool:

@@ -32,16 +32,15 @@ from ..._validation import (
     take_rows,
 )
 from ...estimators._gaussian_auc import GaussianAUCClassifier
-from ...estimators._lda import LinearDiscriminantROC
 from ...estimators._logistic import IRLSLogisticRegression
 from ...statistics._collections import columns_named, refuse_collection
-from ...statistics._numerics import RANGE
+from ...statistics._numerics import RANGE, parts_of
 from ...statistics._row_blocks import row_blocks
 from ...statistics._rows import CACHE
 from ...statistics._warn_caller import warn_caller
 
 _KNOWN = "sklearn", __name__.split(".")[0]
-TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
+TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression
 
 
 def in_parallel(calls, n_jobs, verbose=0) -> list:
@@ -123,6 +122,29 @@ def dense(X) -> np.ndarray:
     """Rows as a dense numeric array."""
     X = numeric(X)
     return X.toarray() if sparse.issparse(X) else X
+
+
+def row_keys(X) -> np.ndarray:
+    """Integers (n,) that are equal for equal rows, of rows of any kind."""
+    return np.fromiter(map(hash, _hashable_rows(X)), np.int64)
+
+
+def _hashable_rows(X):
+    """Yield every row as bytes or as text."""
+    X = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if sparse.issparse(X):
+        X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        for a, b in zip(X.indptr, X.indptr[1:], strict=False):
+            yield X.indices[a:b].tobytes(), X.data[a:b].tobytes()
+    elif isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
+        for part in parts_of(len(X), 2**10):
+            for row in X[part] + 0:  # makes 0 of −0, in parts, because it copies them
+                yield row.tobytes()
+    else:
+        yield from map(repr, X.tolist() if hasattr(X, "tolist") else X)
 
 
 def column_positions(columns, names, width) -> list[int]:
@@ -287,7 +309,7 @@ def cached_for(name, estimator, X, y, compute, *more):
     kind = type(estimator)
     try:
         known = name, kind.__module__, kind.__qualname__, estimator.get_params()
-        key = joblib.hash((known, X, y, more))
+        key = joblib.hash((known, get_config(), X, y, more))
     except Exception:
         return compute()
     return CACHE.cached(key, compute)
