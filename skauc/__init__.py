@@ -105,6 +105,7 @@ from .intervals._operating_points import OperatingPoints, operating_points
 from .intervals._partial_auc import PartialAUC
 from .intervals._power import auc_power, auc_sample_size
 from .intervals._projection import (
+    binormal_auc_score,
     binormal_roc,
     cbauc_score,
     ebauc_score,
@@ -199,6 +200,7 @@ __all__ = [
     "auc_sample_size",
     "bayesian_val_score",
     "bee_scorer",
+    "binormal_auc_score",
     "binormal_roc",
     "bootstrap_auc",
     "calibration_estimate",

@@ -357,7 +357,7 @@ four = "mean_neg", "std_neg", "mean_pos", "std_pos"
 normals = "mean_neg", "covariance_neg", "mean_pos", "covariance_pos"
 counts = "n_pos", "n_neg", "n_errors"
 CASES = {  # public names that take the same data: the strategy of these data
-    """auc_estimate binormal_roc cbauc_score ebauc_score
+    """auc_estimate binormal_auc_score binormal_roc cbauc_score ebauc_score
     empirical_roc operating_points""": rows(**on_scores),
     "calibration_estimate hosmer_lemeshow": rows(**on_prob),
     "hand_till_auc one_vs_rest_auc": rows(**of_classes),

@@ -70,6 +70,7 @@ OF_SCORES = {
     "auc_estimate": (skauc.auc_estimate, SCORE),
     "cbauc_score": (skauc.cbauc_score, SCORE),
     "ebauc_score": (skauc.ebauc_score, SCORE),
+    "binormal_auc_score": (skauc.binormal_auc_score, SCORE),
     "binormal_roc": (skauc.binormal_roc, SCORE),
     "empirical_roc": (skauc.empirical_roc, SCORE),
     "calibration_estimate": (skauc.calibration_estimate, PROB),

@@ -110,8 +110,8 @@ def hand_till(rows):
 
 def binormal(rows):
     roc = skauc.binormal_roc(rows.y, rows.score, **rows.weighted)
-    equal = {"equal_variance": True, **rows.weighted}
-    return roc.auc, skauc.binormal_roc(rows.y, rows.score, **equal).auc
+    score = skauc.binormal_auc_score(rows.y, rows.score, **rows.weighted)
+    return roc.auc, score
 
 
 def curve(rows):

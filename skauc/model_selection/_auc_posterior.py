@@ -51,7 +51,7 @@ def auc_posterior(
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
         Default ``"adaptive"`` (:class:`skauc.AdaptivePrior`). ``"paper"`` is the
         published prior, which reports 1.00 on pure noise with more features than rows.
-    covariance : {"common", "spherical", "separate"}, default="common"
+    covariance : {"common", "separate"}, default="common"
         Covariance of a NormalInverseWishart: one for both classes, a multiple of the
         identity, or one for each class. The adaptive prior supports "common" only.
     rows : {"auto", "training", "held-out"}, default="auto"
@@ -170,7 +170,7 @@ def bayesian_val_score(
         Labels; None for a RowBlocks, which holds them.
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
         As for :func:`skauc.auc_posterior`.
-    covariance : {"common", "spherical", "separate"}, default="common"
+    covariance : {"common", "separate"}, default="common"
         As for :func:`skauc.auc_posterior`.
     sample_weight : array-like of shape (n,), default=None
         Number of times that each row counts, in the fit and in the posterior.
@@ -267,7 +267,7 @@ def auc_difference_posterior(
         model; for held-out rows it uses DeLong's covariance. ``"paper"`` reports
         differences of .3 between two models of pure noise, unless P is much smaller
         than n.
-    covariance : {"common", "spherical", "separate"}, default="common"
+    covariance : {"common", "separate"}, default="common"
         Covariance of a NormalInverseWishart.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the rows trained the models, as for :func:`auc_posterior`.

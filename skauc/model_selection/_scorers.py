@@ -160,7 +160,7 @@ def make_cbauc_scorer(
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
         As for :func:`skauc.auc_posterior`. ``"paper"`` reports 1.00 on pure noise with
         more features than rows, so it must not choose models from such data.
-    covariance : {"common", "spherical", "separate"}, default="common"
+    covariance : {"common", "separate"}, default="common"
         Covariance of a NormalInverseWishart.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the scored rows trained the estimator. They did with
@@ -257,7 +257,7 @@ def make_ebauc_scorer(
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the scored rows trained the estimator. For held-out rows the scores are
         treated as a single feature, as in :func:`skauc.ebauc_score`.
-    covariance : {"separate", "common", "spherical"}, default="separate"
+    covariance : {"separate", "common"}, default="separate"
         Covariance of a NormalInverseWishart; the authors' code uses separate
         covariances. The adaptive prior always uses one covariance for both classes.
     thresholds : {"scores", "all"}, default="scores"

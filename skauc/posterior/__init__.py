@@ -16,8 +16,6 @@ mathematics of this folder:
        AUC = Φ(Z),       Z = (D √(χ²_df/q) + √v N(0,1))/√2,
        CBAUC = E[AUC] = T_df( D/√((2 + v) q/df) ).
 
-   ``covariance="spherical"`` (Σ = σ²I) has the same form with ``q = ‖w‖² tr S*``,
-   ``df = P(κ* + P + 1) − 2``.
 
 3. Mixtures (``_components``). One quadruple ``(D, v, q, df)`` is a *mixture
    component*; an AUCPosterior is a finite mixture of them. A normal distribution

@@ -77,7 +77,7 @@ UNDEFINED = pytest.mark.filterwarnings(
 
 @pytest.mark.parametrize(
     "question",
-    [{"prior": "paper", "covariance": c} for c in ("common", "spherical", "separate")]
+    [{"prior": "paper", "covariance": c} for c in ("common", "separate")]
     + [{"prior": NormalInverseWishart(scale=2.0)}, {}, {"rows": "held-out"}]
     + [{"prior": AdaptivePrior(leave_pair_out=False)}],
     ids=str,
