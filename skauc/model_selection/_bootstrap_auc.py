@@ -231,9 +231,9 @@ def bootstrap_auc(
     """
     check_option("method", method, METHODS)
     n_boot, verbose = check_integer("n_boot", n_boot, 1), as_verbosity(verbose)
-    kept, X, labels, positive, weight = counted_rows(X, y, sample_weight, pos_label)
-    groups = check_groups(groups, len(y))
-    groups = None if groups is None else groups[kept]
+    rows = counted_rows(X, y, sample_weight, pos_label, groups)
+    positive, label, weight, X, labels, groups = rows
+    groups = check_groups(groups, len(labels))
     _check_sizes(positive, groups)
     if has_frozen(estimator):
         warn([FROZEN_IN_REFITS])
@@ -251,7 +251,6 @@ def bootstrap_auc(
     weight = np.ones(len(labels)) if weight is None else weight
     sizes = _sizes(positive, groups, weight)
     found = _estimate(method, scores[0], scores[1:], counts, positive, weight, sizes)
-    (label,) = labels[[np.argmax(positive)]].tolist()
     return replace(found, pos_label=label)
 
 
@@ -283,7 +282,6 @@ def _group_counts(groups, positive, n_boot, rng):
     Groups are drawn among those that hold the same classes, so that the sizes of the
     classes vary with the sizes of the groups only.
     """
-    _, groups = np.unique(groups, return_inverse=True)
     holds = [np.bincount(groups, positive == side) > 0 for side in (False, True)]
     return bootstrap_counts(holds[0] + 2 * holds[1], n_boot, rng)[:, groups]
 
