@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.covariance import OAS
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -105,8 +106,8 @@ REFITTED = {  # other losses and penalties, and steps that used y
     "svc": SVC(kernel="linear"),
     "sgd": SGDClassifier(alpha=0.1, random_state=0),
     "perceptron": Perceptron(random_state=0),
-    "lda of an estimated shrinkage": LinearDiscriminantAnalysis(
-        solver="lsqr", shrinkage="auto"
+    "lda of another covariance": LinearDiscriminantAnalysis(
+        solver="lsqr", covariance_estimator=OAS()
     ),
     "selected": behind(SelectKBest(k=3)),
     "eliminated": RFE(LogisticRegression(), n_features_to_select=4),

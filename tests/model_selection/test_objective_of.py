@@ -65,11 +65,14 @@ DISCRIMINANTS = {
     "lda": LinearDiscriminantAnalysis(),
     "lsqr": LinearDiscriminantAnalysis(solver="lsqr"),
     "shrunken": LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.4),
+    "automatic": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+    "automatic, eigen": LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto"),
     "eigen, priors": LinearDiscriminantAnalysis(
         solver="eigen", shrinkage=0.2, priors=[0.2, 0.8]
     ),
     "ours": LinearDiscriminantROC(),
     "gaussian": GaussianAUCClassifier(shrinkage=None),
+    "gaussian, automatic": GaussianAUCClassifier(shrinkage="auto"),
     "gaussian, shrunken": GaussianAUCClassifier(shrinkage=0.3, standardize=False),
     "gaussian, standardized": GaussianAUCClassifier(shrinkage=0.3, standardize=True),
 }
@@ -126,11 +129,9 @@ REASONS = {
     "penalty='l1' is not smooth": LinearSVC(penalty="l1", dual=False),
     "crammer_singer": LinearSVC(multi_class="crammer_singer"),
     "restricted to positive values": RidgeClassifier(positive=True),
-    "shrinkage='auto' changes": LinearDiscriminantAnalysis("lsqr", shrinkage="auto"),
     "covariance_estimator changes": LinearDiscriminantAnalysis(
         "lsqr", covariance_estimator=LedoitWolf()
     ),
-    "shrinkage='auto'": GaussianAUCClassifier(shrinkage="auto"),
     "not known": SVC(kernel="linear"),
     "objective is not known": Perceptron(),
     "objective is not": SGDClassifier(loss="log_loss"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from inspect import signature
 
 import numpy as np
+from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import (
     LogisticRegression,
@@ -18,6 +19,7 @@ from sklearn.linear_model import (
     RidgeClassifier,
     RidgeClassifierCV,
 )
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
@@ -115,22 +117,32 @@ def _discriminant(linear, rows, flipped):
         return "discriminant analysis takes no sample_weight"
     if linear.covariance_estimator is not None:
         return "its covariance_estimator changes with every row that is left out"
-    if isinstance(linear.shrinkage, str):
-        return _automatic(linear.shrinkage)
-    shrinkage, priors = float(linear.shrinkage or 0.0), None
+    automatic, priors = isinstance(linear.shrinkage, str), None
+    if automatic:
+        shrinkage = _ledoit_wolf(rows)
+    else:
+        shrinkage = float(linear.shrinkage or 0.0)
     if linear.solver == "svd":
         if rows.shape[1] >= rows.shape[0] - 2:
             return "with features >= rows - 2 its solver 'svd' drops directions"
         shrinkage = 0.0
     elif linear.priors is not None:
         priors = tuple(linear.priors_[::-1] if flipped else linear.priors_)
-    return discriminant_ridge(rows, shrinkage, priors=priors) or _SINGULAR
+    # an automatic target is that of the standardised features of each class
+    found = discriminant_ridge(rows, shrinkage, priors=priors, diagonal=automatic)
+    return found or _SINGULAR
+
+
+def _ledoit_wolf(rows):
+    """Intensity of each class's shrinkage, as in scikit-learn's discriminant."""
+    classes = (rows.X[mask] for mask in (~rows.positive, rows.positive))
+    return tuple(
+        ledoit_wolf_shrinkage(StandardScaler().fit_transform(X)) for X in classes
+    )
 
 
 def _gaussian_auc(linear, rows, flipped):
     """``Σ⁻¹d``, Σ the sum of the unbiased class covariances."""
-    if isinstance(linear.shrinkage, str):
-        return _automatic(linear.shrinkage)
     if linear.standardize and rows.shape[1] >= rows.shape[0] - 2:
         return "with features >= rows - 2 its standardization depends on every row"
     alpha, scaled = float(linear.shrinkage_), bool(linear.standardize)
@@ -139,11 +151,6 @@ def _gaussian_auc(linear, rows, flipped):
 
 
 _SINGULAR = "its covariance is singular"
-
-
-def _automatic(shrinkage):
-    """The reason why an automatic shrinkage has no closed form."""
-    return f"shrinkage={shrinkage!r} changes with every row that is left out"
 
 
 _REGISTRY: dict = {
