@@ -89,8 +89,7 @@ def _bca_limits(sample, tail_low, tail_high, **options):
         skew += count @ u**3 / n**3
         spread += count @ u**2 / n**2
     if spread == 0:  # nothing to resample: section 2
-        tails = tail_low, tail_high
-        return wald_limits(sample.auc, 0.0, sample.smaller, *tails, "none")
+        return wald_limits(sample.auc, 0.0, sample.smaller, tail_low, tail_high, "none")
     acceleration = skew / (6 * spread**1.5)
     # z₀ = Φ⁻¹(share of draws below A, ties ½), kept finite
     below = ((drawn < auc).mean() + (drawn <= auc).mean()) / 2

@@ -402,7 +402,7 @@ def _ebauc(estimator, X, y, sample_weight, thresholds, **options):
 def _accuracy(estimator, X, y, sample_weight, **options):
     one, *more = evaluations_of(estimator, X, y, sample_weight, Question(**options))
     if more:
-        n = len(np.unique(y))
+        n = one.model.scored.opened.n_classes
         raise ValueError(f"y_true must hold two classes, got {n} classes")
     return 1 - one.error()
 
