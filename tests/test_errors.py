@@ -164,11 +164,12 @@ def test_bad_models_and_features_are_refused(bad):
         refused(partial(call, model, rows, y), *words, error=error, where=name)
 
 
-@pytest.mark.parametrize("name", ["auc_posterior", "cbauc_scorer", "ebauc_scorer"])
+@pytest.mark.parametrize("name", ["ebauc_scorer", "bee_scorer"])
 def test_models_that_are_not_linear_are_refused_with_a_remedy(name):
+    """Training rows of such a model say nothing without fits that leave rows out."""
     for model in (DecisionTreeClassifier(), QuadraticDiscriminantAnalysis()):
         call = partial(ON_ROWS[name], model.fit(X, Y), X, Y)
-        refused(call, type(model).__name__, "refits=5")
+        refused(call, type(model).__name__, "cbauc_scorer")
 
 
 # -------------------------------------------------------------------- single arguments
@@ -397,9 +398,11 @@ TOGETHER = {  # calls that lack or contradict something
         lambda: skauc.cross_val_auc(LogisticRegression(), X, Y, LeaveOneOut()),
         ["cv", "StratifiedGroupKFold"],
     ),
-    "a forest in a search": (
-        lambda: skauc.cbauc_scorer(DecisionTreeClassifier().fit(X, Y), X, Y),
-        ["DecisionTreeClassifier", "cv_auc_scorer"],
+    "a tree under a conjugate prior": (
+        lambda: skauc.auc_posterior(
+            DecisionTreeClassifier().fit(X, Y), X, Y, prior="paper"
+        ),
+        ["DecisionTreeClassifier", "AdaptivePrior"],
     ),
     "score of any size": (lambda: skauc.cbauc_score(Y, 1e-80 * SCORE), ["y_score"]),
     "label of an interval": (

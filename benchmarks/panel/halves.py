@@ -28,7 +28,9 @@ def half_of_set(name) -> str:
 
 def half_of_design(design) -> str:
     """Half of a simulated design."""
-    if "signals" in design:
+    if "decay" in design:
+        chooses = design["decay"] == 0.5
+    elif "signals" in design:
         chooses = design["signals"] == 5
     elif design["law"] != "Gaussian":
         chooses = design["law"] in CHOOSING_LAWS

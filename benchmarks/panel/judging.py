@@ -14,7 +14,9 @@ POOLED_GROUPS = {
     "few signals": GROUPS[2:3],
     "real P < n": GROUPS[3:5],
     "real P >= n": GROUPS[5:7],
-    "random labels": GROUPS[7:8],
+    "real P >= 2500": GROUPS[7:8],
+    "random labels": GROUPS[8:9],
+    "factors, P = 10 000": GROUPS[9:10],
 }
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from benchmarks.panel.problem import Problem
 from benchmarks.panel.real import REAL, random_labels, real
-from benchmarks.panel.simulated import few_signals, simulated
+from benchmarks.panel.simulated import factors, few_signals, simulated
 
-GROUPS = ("sim Gaussian", "sim other", "few signals", *REAL, "random labels")
+GROUPS = ("sim Gaussian", "sim other", "few signals", *REAL, "random labels", "factors")
 
 
 def make(group, family, seed, data_dir, half="judge") -> Problem | None:
@@ -22,6 +22,8 @@ def make(group, family, seed, data_dir, half="judge") -> Problem | None:
         return simulated(group, family, seed, half)
     if group == "few signals":
         return few_signals(seed, half)
+    if group == "factors":
+        return factors(seed, half)
     if group == "random labels":
         return random_labels(seed, data_dir, half)
     return real(group, seed, data_dir, half)

@@ -12,7 +12,7 @@ from benchmarks.panel.auc import delong
 from benchmarks.panel.halves import half_of_set
 from benchmarks.panel.problem import Problem
 
-REAL = ("real P < .3 n", "real P < n", "real P >= n", "real P >> n")
+REAL = ("real P < .3 n", "real P < n", "real P >= n", "real P >> n", "real P >= 2500")
 TRAINING_ROWS = (30, 60, 100, 150)
 
 
@@ -65,6 +65,8 @@ def random_labels(seed, data_dir, half) -> Problem | None:
 def regime(P, n):
     """Which of the real groups a size belongs to."""
     ratio = P / n
+    if P >= 2500:
+        return REAL[4]
     return REAL[0 if ratio < 0.3 else 1 if ratio < 1 else 2 if ratio <= 5 else 3]
 
 

@@ -106,6 +106,47 @@ def few_signals(seed, half) -> Problem:
     return Problem("few signals", X, y, truth, f"few{seed}", design)
 
 
+def factors(seed, half) -> Problem:
+    """Ten thousand features that share factors of decaying size."""
+
+    def drawn(rng):
+        return {
+            "P": 10_000,
+            "n": int(rng.choice((30, 60))),
+            "factors": int(rng.choice((5, 20, 60, 200))),
+            "decay": float(rng.choice((0.5, 1.0))),
+            "share": float(rng.choice((0.5, 0.7, 0.9))),
+            "signal": str(rng.choice(("none", "dense", "top components"))),
+            "attainable": float(rng.choice((0.9, 0.97, 0.999))),
+        }
+
+    design = design_of_half(drawn, (2032, seed), half)
+    P, n, k = design["P"], design["n"], design["factors"]
+    rng = np.random.default_rng([2033, seed])
+    loadings = rng.standard_normal((P, k)) * np.arange(1, k + 1) ** -design["decay"]
+    loadings *= np.sqrt(design["share"]) / np.linalg.norm(loadings, axis=1)[:, None]
+    noise = Noise(P, np.full(P, 1 - design["share"]), loadings)
+    d = loadings @ rng.standard_normal(k)
+    if design["signal"] == "dense":
+        d += np.sqrt(noise.variances) * rng.standard_normal(P)
+    # dᵀΣ⁻¹d of Σ = own + LLᵀ (Woodbury)
+    own, inner = noise.variances[0], loadings.T @ d
+    B = np.eye(k) + loadings.T @ loadings / own
+    square = (d @ d - inner @ np.linalg.solve(B, inner) / own) / own
+    size = 0.0 if design["signal"] == "none" else ndtri(design["attainable"])
+    d *= size * np.sqrt(2 / square)
+
+    def truth(W):
+        variance = own * (W**2).sum(axis=0) + ((loadings.T @ W) ** 2).sum(axis=0)
+        return ndtr(d @ W / np.sqrt(2 * variance)), np.zeros(W.shape[1])
+
+    def draw(label, n, rng):
+        return noise.draw(rng, n) + label * d
+
+    X, y = _stack(draw, (n - n // 2, n // 2), rng)
+    return Problem("factors", X, y, truth, f"factors{seed}", design)
+
+
 def _noises(design, rng):
     P, own = design["P"], np.ones(design["P"])
     if design["law"] == "unequal":

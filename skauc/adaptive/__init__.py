@@ -13,9 +13,9 @@ mathematics of this folder:
    contains this factor. (Without it 20 rows of 20 000 noise features look like a
    strong dense signal.)
 
-2. Two covariance models (``_covariance``), both with the eigenvectors V and each with
-   a variance ℓ along an eigenvector, ℓ₀ in the null space of W, and a noise
-   ``η = σ₀²/n₀ + σ₁²/n₁`` of d, where ``ℓ = (σ₀² + σ₁²)/2``:
+2. Covariance models (``_covariance``), with the eigenvectors V, a variance ℓ along
+   each of them, ℓ₀ in the null space of W, and a noise η of d. Two of them are
+   averaged, ``η = σ₀²/n₀ + σ₁²/n₁`` with ``ℓ = (σ₀² + σ₁²)/2``:
 
    - inverse Wishart, ``Σ ~ IW(asI, P + 1 + a)``, with the a and s of largest evidence:
      ``(as + λ)/(a + n − 2)``, times ``tr Σ_c/tr Σ`` for each class, ``df = a + n``;
@@ -24,6 +24,20 @@ mathematics of this folder:
      Folds differ in rank, so that eigenvectors with equal k/rank are averaged, and the
      variances are made monotone. For n > 20 P the sample's
      own variances are used.
+
+   Where d reaches into the null space of W, as with P ≥ n, real rows, which are alike
+   and of unequal size, break both. There the rank of W over P is the weight of the two,
+   and a third has the rest: its noise is that of labels which ignore the rows. With
+   ``T = W + h ddᵀ``, ``h = n₀n₁/n``, of rank m, always
+   ``√h d = T^½u`` with |u| = 1: random labels turn u and leave T. The energies of d
+   along the eigenvectors of ``T − T^½uuᵀT^½`` at ``u_k² = 1/m`` are the noise of b
+   (the mean over permuted labels to a few percent), made monotone. In the null space
+   ``h|d_⊥|² = 1/q``, ``q = uᵀT⁻¹u``. Permuted labels, with the rows U of the
+   eigenvectors of T, ``B = U diag(1/λ_k − c) Uᵀ`` and c the mean of 1/λ, give q the
+   mean c and the relative variance ``ρ = [2 Σ B_ij² + (n/h − 6) Σ B_ii²]/(mc)²``. So
+   the null space counts as ``D = 2/ρ`` dimensions, at most P − r, of the noise
+   ``(1 + ρ)/(hcD)`` each: D is near P for independent features, and tens or hundreds
+   for correlated ones, however many there are. Here ``ℓ = hη``.
 
 3. Signals (``_signals``). The prior is on the attainable AUC u, the AUC of the best
    linear model: ``P(Φ⁻¹(u) ≤ z) = (1 − e^{−z/2})^c``. Under each covariance one third
@@ -42,20 +56,22 @@ mathematics of this folder:
 
 5. Probits. In a component with mean D and variance v of ``xᵀδ`` and variance σ² of the
    scores, ``Z = Φ⁻¹(AUC) = (D √(χ²_df/df) + √v N(0, 1))/(√2 σ)``. M and V are mean and
-   variance of Z under one covariance, ``m = M/√(1 + V)``; the two covariances are
-   averaged: ``m = (m₁ + m₂)/2``, ``s² = (V₁ + V₂)/2 + (m₁ − m₂)²/4``.
+   variance of Z under one covariance, ``m_k = M/√(1 + V)``; with the weights a_k of the
+   covariances ``m = Σ a_k m_k``, ``s² = Σ a_k [V_k + (m_k − m)²]``.
 
 6. Join (``_join``) with an AUC a of rows left out (:mod:`skauc.leave_pair_out`), of
    n rows, ``z = Φ⁻¹((an + ½)/(n + 1))``, s_b² Hanley and McNeil's variance in probits:
 
-       w = max(⅔, τ²/(τ² + s_b²)),       estimate  m + w (z − m),
+       w = max(⅔, τ²/(τ² + s_b²)),  τ = max(.3, |z − m|),  estimate  m + w (z − m),
        deviation  (1 + .6 min(1, 10 P/n)) s_b  at the estimate.
 
    If z and the mean difference along w have opposite signs, z is replaced by 0.
-   τ = .3 is the root mean square error of m on real rows. Candidates are ranked by m
-   alone, or by ``m + ⅓ (z − m)`` if refits are requested; AUCs are reported by the
-   estimate. A model without rows left out uses the mean disagreement ``z − m`` of nine
-   ridge models of the same rows: estimate ``m + .3 mean(z − m)``, the variance plus τ².
+   .3 is the root mean square error of m on real rows; where z is farther from m, as on
+   texts of few words, the model does not describe the rows. Candidates are ranked by m
+   alone, or by ``m + ⅓ (z − m)`` if refits are requested or pairs are free: where d
+   reaches into the null space of at most 200 rows. AUCs are reported by the estimate.
+   A model without rows left out uses the mean disagreement ``z − m`` of nine ridge
+   models of the same rows: estimate ``m + .3 mean(z − m)``, the variance plus τ².
 
 The class means of new scores (EBAUC, error rates) are predicted by the dense signals
 under the inverse Wishart.

@@ -1,11 +1,11 @@
-"""Two covariance models of a data set, as in section 2 of the folder."""
+"""Covariance models of a data set, as in section 2 of the folder."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.optimize import isotonic_regression
 from scipy.special import gammaln
 
@@ -34,12 +34,15 @@ class Covariance:
         Degrees of freedom of the variance of a direction.
     scale : float
         ``as`` of the inverse Wishart, the scatter that the prior adds.
+    multiplicity : ndarray of shape (r + 1,)
+        1 for each eigenvector, and the effective dimension of the null space.
     """
 
     values: np.ndarray
     noise: np.ndarray
     df: float
     scale: float
+    multiplicity: np.ndarray
 
     @classmethod
     def of_classes(cls, variances, scatter, df, scale) -> Covariance:
@@ -47,7 +50,7 @@ class Covariance:
         neg, pos = variances
         # ℓ = (σ₀² + σ₁²)/2,   η = (σ₀²/n₀ + σ₁²/n₁) ν/(ν − 2)
         noise = (neg / scatter.n_neg + pos / scatter.n_pos) * scatter.excess
-        return cls((neg + pos) / 2, noise, df, scale)
+        return cls((neg + pos) / 2, noise, df, scale, scatter.multiplicity)
 
 
 def inverse_wishart(scatter: Scatter) -> Covariance:
@@ -88,6 +91,41 @@ def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | N
     # no variance may be 0, because the evidence divides by the noise
     variances = np.maximum(variances, _FLOOR * variances.max())
     return Covariance.of_classes(variances, scatter, prior.df, prior.scale)
+
+
+def of_random_labels(scatter: Scatter, rows, prior: Covariance) -> Covariance:
+    """Covariance by the noise of d under labels that ignore the rows.
+
+    ``prior``, the inverse Wishart, gives the degrees of freedom and the scale.
+    """
+    n, h = scatter.n, scatter.n_neg * scatter.n_pos / scatter.n
+    # rows around the common mean in the coordinates V and that of d outside of them
+    d = np.append(scatter.b, np.sqrt(scatter.energy[-1]))
+    offset = np.where(rows.positive, scatter.n_neg, -scatter.n_pos) / n
+    S = np.outer(offset, d)
+    S[:, :-1] += _coordinates(scatter, rows)
+    S *= np.sqrt(rows.weight)[:, None]
+    # their scatter T = W + h d dᵀ, and √h d = T^½u with |u| = 1
+    values, Q = linalg.eigh(S.T @ S, check_finite=False)
+    values, m = np.maximum(values, GRAM_RANK * values[-1]), len(values)
+    # random labels turn u; typically all u_k² are 1/m
+    typical = np.sqrt(values / m)
+    V = linalg.eigh(np.diag(values) - np.outer(typical, typical), check_finite=False)[1]
+    variances = isotonic_regression(((typical @ V) ** 2)[1:]).x
+    # in the null space (√h d)² is 1/q, q = uᵀT⁻¹u: mean and relative variance of q
+    mean = (1 / values).mean()
+    apart = 1 / values - mean
+    diagonal = (S @ Q / np.sqrt(values)) ** 2 @ apart
+    spread = 2 * apart @ apart + (n / h - 6) * (diagonal**2 @ (1 / rows.weight))
+    spread /= (m * mean) ** 2
+    # a sum of squares of D normal numbers has the relative variance 2/D
+    D = np.clip(2 / max(spread, 1e-300), 1, scatter.multiplicity[-1])
+    variances = np.append(variances, (1 + spread) / mean / D)
+    # E T = (n − 2 + excess) Σ, because only d dᵀ has the excess
+    variances *= m / (n - 2 + scatter.excess)
+    variances = np.maximum(variances, _FLOOR * variances.max())
+    noise, multiplicity = variances / h * scatter.excess, np.append(np.ones(m - 1), D)
+    return Covariance(variances, noise, prior.df, prior.scale, multiplicity)
 
 
 def _best_scale(a, lam, multiplicity, n):

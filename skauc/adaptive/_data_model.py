@@ -2,52 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.special import stdtr
 
 from ..leave_pair_out._bootstrap import weighted_auc
+from ..leave_pair_out._coordinates import standard_unit
+from ..leave_pair_out._left_out import PairRows
 from ..leave_pair_out._ridge_models import ridge_models
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
 from ..statistics._rows import Rows
-from ._covariance import cross_validated, inverse_wishart
+from ._covariance import cross_validated, inverse_wishart, of_random_labels
 from ._join import DataSize, corrected, join, uncorrected
 from ._prior import AdaptivePrior
 from ._scatter import Direction, Scatter
 from ._signals import Signals, noise_power, probit_of, signals_under
 
 _MOST_ROWS = 600  # rows of the model if there are more features than rows
+_LEAST_SHARE = 0.01  # of the rank in P, below which no fold is decomposed
 _THRESHOLDS = 4096  # the curve is linear between so many thresholds, to 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """The decomposition of a data set and the signals under both covariances."""
+    """The decomposition of a data set, and the signals under weighted covariances."""
 
     scatter: Scatter
     models: tuple[Signals, ...]
+    weight: np.ndarray
 
     @classmethod
     def of(cls, rows: Rows, power, standardize) -> Learnt:
         """Decompose rows in memory and weigh the signals."""
         scatter = Scatter.of(rows, standardize)
         covariances = [inverse_wishart(scatter)]
-        if scatter.n_features > 1:
+        share = len(scatter.values) / scatter.n_features if scatter.separated else 1.0
+        if scatter.n_features > 1 and share > _LEAST_SHARE:
             second = cross_validated(scatter, rows, covariances[0])
             covariances += [] if second is None else [second]
+        weight = np.full(len(covariances), share / len(covariances))
+        if share < 1:
+            covariances.append(of_random_labels(scatter, rows, covariances[0]))
+            weight = np.append(weight, 1 - share)
         models = (signals_under(c, scatter, rows, power) for c in covariances)
-        return cls(scatter, tuple(models))
+        return cls(scatter, tuple(models), weight)
 
 
 def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     """Model of a data set under a prior, cached for the next candidates."""
     name = "adaptive", prior.attainable_power, prior.standardize
-    (n, P), weights = rows.shape, (rows.n_neg, rows.n_pos)
-    if P > n > _MOST_ROWS:
-        rows = rows[_even_sample(rows.positive, _MOST_ROWS)]
+    P, weights = rows.shape[1], (rows.n_neg, rows.n_pos)
+    if P > max(rows.n, len(rows.weight)) > _MOST_ROWS:
+        rows = _sample(rows)
 
     def compute():
         return Learnt.of(rows, prior.attainable_power, prior.standardize)
@@ -58,16 +67,17 @@ def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     return DataModel(learnt, rows, size, prior.leave_pair_out, name)
 
 
-def _even_sample(positive, count):
-    """Indices of an even sample of both classes, in the order of the rows."""
-    # classes keep their shares, but at least two rows each
-    share = count / len(positive)
-    picked = []
-    for mask in (~positive, positive):
-        index = np.flatnonzero(mask)
-        size = max(2, int(share * len(index)))
-        picked.append(index[np.linspace(0, len(index) - 1, size).astype(np.int64)])
-    return np.unique(np.concatenate(picked))
+def _sample(rows):
+    """At most 300 rows of each class, evenly in the order of sums of their features.
+
+    Neither the order of rows and columns nor the units of the features matter, and a
+    row of weight 2 counts as two equal rows.
+    """
+    order = np.argsort(rows.X @ standard_unit(rows))
+    most = _MOST_ROWS // 2
+    sample = PairRows.of(order, rows, most)
+    masses = [m * min(1, most / m.sum()) for m in (sample.mass_neg, sample.mass_pos)]
+    return replace(rows[sample.both], weight=np.concatenate(masses))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +159,9 @@ class Projection:
     def probit(self) -> tuple[float, float]:
         """Mean m and variance s² of the probit of the AUC, by the model alone."""
         models = np.array([probit_of(*c) for c in self.components])
-        mean, variance = models.mean(axis=0)
-        return float(mean), float(variance + models[:, 0].var())
+        share = self.model.learnt.weight
+        mean, variance = share @ models
+        return float(mean), float(variance + share @ (models[:, 0] - mean) ** 2)
 
     @cached_property
     def components(self) -> list[tuple]:
@@ -170,8 +181,9 @@ class Projection:
         their component means.
         """
         between, within = [], 0.0
-        for weight, mean, variance in self.components:
-            share = weight / len(self.components)
+        models = zip(self.components, self.model.learnt.weight, strict=True)
+        for (weight, mean, variance), of_model in models:
+            share = weight * of_model
             between.append(np.sqrt(share) * (mean - weight @ mean))
             within += share @ variance
         return np.concatenate(between), float(np.sqrt(within))
@@ -188,11 +200,11 @@ class Projection:
     def _sign(self):
         return 1.0 if self.direction.difference >= 0 else -1.0
 
-    def auc(self, source=None, contrast=0.0) -> AUCPosterior:
+    def auc(self, source=None) -> AUCPosterior:
         """Posterior of the AUC, joined with an AUC of rows left out if given."""
         (m, s2), size = self.probit, self.model.size
         if source is not None:
-            return join(m, source, size, self._sign, contrast)
+            return join(m, source, size, self._sign)
         if size.n_features == 1 or not self.model.leave_pair_out:
             return uncorrected(m, s2)
         return corrected(m, self.disagreement, size, self._training_auc)

@@ -13,10 +13,10 @@ from ..statistics._levels import balanced_variance
 
 # Chosen on half of the panel's data sets, judged on the others: benchmarks/README.md
 LEAST_WEIGHT = 2 / 3  # smallest weight of the AUC of rows left out
-MISFIT = 0.3  # τ: root mean square error of the model on real rows, in probits
+MISFIT = 0.3  # least τ: root mean square error of the model on real rows, in probits
 WIDTH = 1.6  # deviation of a report in units of the source's, for many features
 FEW_FEATURES = 10  # with fewer than n/10 features the width falls to 1
-CONTRAST = 1 / 3  # w_c: weight of rows left out in ranking, if requested
+CONTRAST = 1 / 3  # w_c: weight of rows left out in ranking, where they are in it
 SHARED = 0.3  # κ: share of the ridge models' disagreement that other models share
 _FARTHEST = 4.0  # probits beyond which the delta method does not hold
 
@@ -67,22 +67,20 @@ class DataSize:
         return max(1.0, source.variance / expected)
 
 
-def join(m, source, size: DataSize, sign=1.0, contrast=0.0) -> AUCPosterior:
-    """Posterior from the model's probit m and an AUC of rows left out.
-
-    Candidates are ranked by ``m + contrast (z − m)``.
-    """
+def join(m, source, size: DataSize, sign=1.0) -> AUCPosterior:
+    """Posterior from the model's probit m and an AUC of rows left out."""
     z = size.left_out(source, sign)
     excess = size.excess(source)
     s2 = excess * size.variance(m + LEAST_WEIGHT * (z - m))
-    # w = max(⅔, τ²/(τ² + s²))
-    w = max(LEAST_WEIGHT, MISFIT**2 / (MISFIT**2 + s2))
+    # w = max(⅔, τ²/(τ² + s²)), where the model errs by τ
+    misfit = max(MISFIT, abs(z - m))
+    w = max(LEAST_WEIGHT, misfit**2 / (misfit**2 + s2))
     estimate = m + w * (z - m)
     deviation = size.width * np.sqrt(excess * size.variance(estimate))
     return _normal(
         estimate,
         deviation,
-        choice_probit=m + contrast * (z - m),
+        choice_probit=m,
         leave_pair_out=source.auc,
         second_source=source.method,
     )

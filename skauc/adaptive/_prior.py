@@ -54,7 +54,8 @@ class AdaptivePrior:
     eigenvector. The mathematics is in the docstring of ``skauc/adaptive/__init__.py``.
 
     With more features than rows and more than 600 rows, the model of the data set is
-    fitted to an evenly spaced sample of 600 rows.
+    fitted to at most 300 rows of each class, evenly spaced in the order of the sums of
+    their standardised features.
 
     References
     ----------

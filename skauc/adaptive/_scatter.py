@@ -164,6 +164,12 @@ class Scatter:
             rest = max(self.d @ self.d - squares.sum(), 0.0)
         return np.append(squares, rest)
 
+    @property
+    def separated(self) -> bool:
+        """Whether d reaches into the null space, so that it separates the classes."""
+        energy = self.energy
+        return bool(energy[-1] > GRAM_RANK * energy.sum())
+
     def direction(self, w, score) -> Direction | None:
         """Unit direction of the scores ``X @ w``; None if they are constant."""
         varies = self.inverse_scale > 0

@@ -187,7 +187,7 @@ def probit_of(weight, mean, variance) -> tuple[float, float]:
 
 def _signal_to_noise(covariance, scatter, attainable):
     """``E Σ ω²`` of each attainable AUC: ``2Φ⁻¹(u)²`` in units of the noise."""
-    m = scatter.multiplicity
+    m = covariance.multiplicity
     unit = (m @ covariance.noise) / scatter.excess / (m @ covariance.values)
     return 2 * attainable**2 / unit
 
@@ -203,7 +203,7 @@ def _weigh(evidence):
 def _dense(covariance, scatter, attainable):
     """Log evidence of ``δ ~ N(0, τΣ^γ)`` relative to no signal, weights, shrinkage."""
     ell, noise = covariance.values, covariance.noise
-    m, energy = scatter.multiplicity, scatter.energy
+    m, energy = covariance.multiplicity, scatter.energy
     evidence, shrink = [], []
     for gamma in _GAMMAS:
         # τ Σ ℓ^{γ−1} = 2Φ⁻¹(u)²

@@ -32,7 +32,8 @@ def ridge_models(rows):
 
     or None where both n and P exceed 600.
     """
-    if min(rows.shape) > MOST:
+    n, P = rows.shape
+    if min(max(n, rows.n), P) > MOST:
         return None
     unit = standard_unit(rows)
     gap = unit * (class_contrast(rows) @ rows.X)

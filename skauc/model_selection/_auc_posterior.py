@@ -31,7 +31,7 @@ def auc_posterior(
     sample_weight=None,
     pos_label=None,
 ) -> AUCPosterior | PairwiseAUCPosterior:
-    """Posterior of the AUC that a fitted linear model has on new rows.
+    """Posterior of the AUC that a fitted classifier has on new rows.
 
     Answers: how large is the AUC of this model on new rows of the same population, and
     how certain is it? The rows are usually the training rows of the model. The estimate
@@ -41,8 +41,7 @@ def auc_posterior(
     ----------
     estimator : fitted estimator
         A linear classifier, or a Pipeline, search, frozen or threshold classifier
-        that ends in one. With ``prior=AdaptivePrior(refits=K)``, any classifier of two
-        classes.
+        that ends in one; with the adaptive prior any classifier of two classes.
     X : array-like or sparse matrix of shape (n, n_features)
         Rows in the form that ``estimator.predict`` accepts; also a Dask array or frame,
         or a :class:`skauc.RowBlocks` of X, y and weights.
@@ -77,7 +76,7 @@ def auc_posterior(
     Raises
     ------
     TypeError
-        If the model is not linear and no refits are requested.
+        If the model is not linear and the prior is a conjugate one or forbids refits.
     ValueError
         If the input is invalid: NaN, a single class, different lengths, or other
         columns than those of the model.
@@ -105,11 +104,21 @@ def auc_posterior(
                           of its objective, except where costly classes are small, the
                           solver stopped at another model (scores that correlate by
                           less than .99), or refits side with the model of the data
+                          set; costs no fit
     ``"refits"``          all other linear models: .632+ from 20 refits (10 from 200
                           rows on, 5 from 500 rows on) of the linear model, or of
                           the whole estimator if a preceding step used y
-    None                  held-out rows, more than two classes, ``refits=0``
+    ``"folds"``           four times five stratified folds of the whole estimator (once
+                          from 500 rows on): classifiers that are not linear, more than
+                          two classes, and steps with more than n/4 components (PCA,
+                          truncated SVD), which have adapted themselves to the rows
+    None                  held-out rows, ``refits=0``
     ====================  =========================================================
+
+    If one fit takes more than a second, the logger "skauc" says how many will be made
+    and about how long they take; ``AdaptivePrior(refits=K)`` makes K fits. For
+    classifiers that are not linear, cross-validation is as good an estimate; the report
+    adds an interval.
 
     For rows in blocks the posterior is computed from sums over the blocks, the scores
     of all rows, and an evenly spaced sample of rows in memory.
@@ -186,7 +195,7 @@ def bayesian_val_score(
     Raises
     ------
     TypeError
-        If the model is not linear and no refits are requested.
+        If the model is not linear and the prior is a conjugate one or forbids refits.
     ValueError
         If the input is invalid; labels are checked before the fit.
 
@@ -292,7 +301,7 @@ def auc_difference_posterior(
     Raises
     ------
     TypeError
-        If a model is not linear and no refits are requested.
+        If a model is not linear and the prior is a conjugate one or forbids refits.
     ValueError
         If the input is invalid, or the posterior under a conjugate prior is not proper.
 

@@ -56,7 +56,7 @@ class Candidate:
     key : object
         Equal for candidates with the same model of the data set, and so components.
     shift : float
-        ``choice − (m_i + c_i)``: −c_i of the module, or c_i with requested refits.
+        ``choice − (m_i + c_i)``: −c_i of the module, or c_i if rows left out rank.
     has_source : bool
         Whether rows were left out of this model.
     luck : float
@@ -126,7 +126,7 @@ def candidate(evaluation: Evaluation) -> Candidate:
         shift = CONTRAST / 2 * projection.disagreement
     else:
         shift = projection.towards(source, CONTRAST / 2)
-    if source is not None and evaluation.question.prior.refits:
+    if source is not None and evaluation.contrast:
         # an error of the source enters with w_c²: _search Notes
         luck = CONTRAST**2 * np.sqrt(size.excess(source) * size.variance(mean))
     return Candidate(
@@ -134,7 +134,7 @@ def candidate(evaluation: Evaluation) -> Candidate:
         most * within * along,
         most * between,
         projection.model.key,
-        shift=float(shift if evaluation.question.prior.refits else -shift),
+        shift=float(shift if evaluation.contrast else -shift),
         has_source=source is not None,
         luck=float(luck),
     )

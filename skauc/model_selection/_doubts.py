@@ -239,8 +239,8 @@ SUPERVISED_STEP = (
     "AdaptivePrior(refits=5), which refits the whole estimator"
 )
 NO_CLOSED_FORM = (
-    "no closed form holds for {name}: the posterior comes only from refits of the "
-    "estimator"
+    "no closed form holds for {name}: its AUC comes only from fits that leave rows "
+    "out (20 or 5 in a report, 5 in a scorer)"
 )
 CLOSED_FORM_ANYWAY = (
     "no closed form holds for {name}, but one was used because no refits were made: "

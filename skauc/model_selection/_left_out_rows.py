@@ -60,7 +60,9 @@ _LONG = 1.0  # seconds of a fit, beyond which the number of fits is announced
 _log = logging.getLogger("skauc")
 
 
-def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str]]:
+def rows_left_out(
+    sample, question, projection, *, free=False
+) -> tuple[Source | None, list[str]]:
     """The AUC of rows left out of a model, and doubts about it.
 
     Parameters
@@ -70,6 +72,8 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
     question : Question
     projection : Projection or None
         The model of the data set along the direction of the model.
+    free : bool, default=False
+        Whether pairs are left out in closed form for a scorer, too.
 
     Returns
     -------
@@ -83,9 +87,12 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
         return None, []
     may_fit = question.is_report and prior.refits is None
     behind_steps = model.saw_y is None and model.broken_by is None and not model.adapted
-    if question.left_out != "none" and behind_steps and sample.fit is not None:
+    closed = free or question.left_out != "none"
+    if closed and behind_steps and sample.fit is not None:
         source = second_source(sample.fit, model.front)
         if source is not None and source.departure > STOPPED:
+            if question.left_out == "none":  # pairs of another model rank no candidate
+                return None, []
             return _of_another_fit(sample, source, prior, may_fit)
         if source is not None:
             confirms = may_fit and projection is not None

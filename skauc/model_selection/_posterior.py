@@ -2,7 +2,8 @@
 
 An :class:`Evaluation` combines three results: whether the rows trained the model, the
 posterior under the model of the data set, and the AUC of rows left out of the fit. A
-scorer ranks by the model of the data set alone. A report (``auc_posterior``) leaves
+scorer ranks by the model of the data set, and by pairs left out in closed form where
+features outnumber rows. A report (``auc_posterior``) leaves
 rows out, and refits the model where no closed form exists.
 """
 
@@ -27,7 +28,9 @@ from ._question import Question
 from ._sample import Sample
 from ._training_rows import ASSUMED, Judgement, judge_rows
 from .reading._fitted_model import FittedModel, fitted_models
-from .reading._opened_model import is_stacked
+from .reading._opened_model import NotLinearError
+
+_FREE_ROWS = 200  # pairs of more rows, a system of their order, cost more than a fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +88,8 @@ class Evaluation:
     @cached_property
     def _source_and_reasons(self) -> tuple[Source | None, list[str]]:
         """The AUC of rows left out, and doubts about it."""
-        return rows_left_out(self.sample, self.question, self.projection)
+        free = self.contrast > 0
+        return rows_left_out(self.sample, self.question, self.projection, free=free)
 
     @property
     def source(self) -> Source | None:
@@ -108,14 +112,39 @@ class Evaluation:
         known = {"rows": str(self.rows), "warnings": tuple(self.doubts)}
         return replace(self._joined(), pos_label=self.model.pos_label, **known)
 
+    @cached_property
+    def contrast(self) -> float:
+        """Weight w_c of rows left out in ranking, where they are requested or free."""
+        prior = self.question.prior
+        if not self.question.adaptive or self.held_out or self.projection is None:
+            return 0.0
+        free = prior.leave_pair_out and self.model.front.n <= _FREE_ROWS
+        free = free and self.projection.model.learnt.scatter.separated
+        return CONTRAST if prior.refits or free else 0.0
+
     @property
     def choice(self) -> float:
-        """Ranking score in probits: by the model alone, unless refits are made."""
+        """Ranking score in probits, refits only if requested."""
         ranks = self.question.adaptive and not self.held_out
-        ranks = ranks and self.reason_unranked is None
-        if ranks and not self.question.prior.refits and self.model.broken_by is None:
-            return float(self.projection.probit[0]) + self.sample.probit_shift
-        return self.posterior.choice("probit")
+        if not ranks or self.reason_unranked is not None or self._without_model:
+            return self.posterior.choice("probit")
+        return self._choice_by_model + self.sample.probit_shift
+
+    @cached_property
+    def _choice_by_model(self):
+        """``m + w_c (z − m)``; without pairs z − m is the mean over ridge models."""
+        m, source = float(self.projection.probit[0]), self.source
+        if not self.contrast:
+            return m
+        refits = self.question.prior.refits
+        if source is None or (source.method != "leave-pair-out" and not refits):
+            return m + self.contrast * self.projection.disagreement
+        return m + self.projection.towards(source, self.contrast)
+
+    @property
+    def _without_model(self):
+        """Whether only rows left out speak: behind a curved step that used y."""
+        return self.model.broken_by is not None and self.source is not None
 
     def _joined(self):
         """Posterior from the model of the data set, rows left out, or held-out rows."""
@@ -124,12 +153,11 @@ class Evaluation:
         if self.held_out:
             source = _empirical(self.sample.scores_as_feature)
             return posterior_of_source(source, self.sample.size)
-        # behind a step that is not affine and used y there is no model of the data
-        if self.source is not None and self.model.broken_by is not None:
+        if self._without_model:
             posterior = posterior_of_source(self.source, self.sample.size, keep=True)
         else:
-            contrast = CONTRAST if self.question.prior.refits else 0.0
-            posterior = self.projection.auc(self.source, contrast)
+            posterior = self.projection.auc(self.source)
+            posterior = replace(posterior, choice_probit=self._choice_by_model)
         return posterior.shifted(self.sample.probit_shift)
 
     @cached_property
@@ -204,6 +232,11 @@ class Evaluation:
     def _warn_of_score(self):
         """Issue the doubts about a score that comes without an interval."""
         name = self.model.broken_by
+        if self.model.linear is None and not self.held_out:
+            raise NotLinearError(
+                f"{name} is not linear, so that this score needs rows that did not "
+                "train it: use skauc.cbauc_scorer, which leaves rows out by folds"
+            )
         if name is not None and not self.held_out:
             reason = doubts.CLOSED_FORM_ANYWAY.format(name=name)
             doubts.warn([reason], self.model.front, self.model.score)
@@ -224,9 +257,8 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
     -------
     list of Evaluation
     """
-    # refits, if requested or the only way, take any classifier of two classes
-    refits = question.adaptive and question.prior.refits
-    any_classifier = question.adaptive and bool(refits or is_stacked(estimator))
+    # fits, unless they are forbidden, leave rows out of any classifier of two classes
+    any_classifier = question.adaptive and question.prior.refits != 0
     models = fitted_models(
         estimator,
         X,

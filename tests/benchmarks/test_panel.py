@@ -8,7 +8,7 @@ from result_tables import read_table
 from scipy.special import ndtr
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.panel import compare_models, defaults, null, report
+from benchmarks.panel import compare_models, defaults, null, report, width
 from benchmarks.panel.auc import delong, hanley_mcneil
 from benchmarks.panel.families import FAMILIES, Family, coefficients
 from benchmarks.panel.halves import HALVES, half_of_design, half_of_set
@@ -193,3 +193,23 @@ def test_defaults_on_a_few_rows(tmp_path):
     ]
     assert all(float(r["true"]) == 0.5 for r in rows if r["problem"] == "noise")
     assert len(read_table(tmp_path / "sizes.csv")) == 8
+
+
+def test_widths_of_one_simulated_set(tmp_path):
+    width.main(["--fast", "--out", str(tmp_path)])
+    true, permuted = read_table(tmp_path / "width.csv")
+    assert (true["labels"], permuted["labels"]) == ("true", "permuted")
+    assert float(permuted["truth"]) == 0.5
+    assert abs(float(permuted["model"]) - 0.5) < 0.2
+
+
+def test_truth_of_factors_is_that_of_the_direction():
+    for seed in range(4):
+        problem = make("factors", "l2", seed, None)
+        w = problem.X[problem.y].mean(0) - problem.X[~problem.y].mean(0)
+        truth, variance = problem.truth(np.array([w, 3 * w, -w]).T)
+        assert truth[0] == pytest.approx(truth[1])
+        assert truth[0] == pytest.approx(1 - truth[2])
+        assert (truth[0] == 0.5) == (problem.design["signal"] == "none")
+        assert np.all(truth <= problem.design["attainable"])
+        assert np.all(variance == 0)

@@ -341,7 +341,7 @@ def test_the_scorers_prior_is_taken():
     got = search_posterior(search.fit(X, Y), X, Y)
     assert [one.second_source for one in got.auc] == ["refits", "folds"]
     with pytest.raises(TypeError, match="RandomForestClassifier is not linear"):
-        search_posterior(search, X, Y, prior="adaptive")
+        search_posterior(search, X, Y, prior="paper")
 
 
 def test_several_data_sets_and_conjugate_priors():
@@ -479,7 +479,11 @@ UNEQUAL = {"a__sample_weight": np.ones(80), "b__sample_weight": np.zeros(80)}
             NotFittedError,
             "not fitted",
         ),
-        (lambda s, p: search_posterior([fitted(SVC())], X, Y), TypeError, "SVC"),
+        (
+            lambda s, p: search_posterior([fitted(SVC())], X, Y, prior="paper"),
+            TypeError,
+            "SVC",
+        ),
         (lambda s, p: search_posterior(s, X, 0 * Y), ValueError, "y_true"),
         (
             lambda s, p: search_posterior(s, X[:70], Y),

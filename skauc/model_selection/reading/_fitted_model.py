@@ -314,7 +314,7 @@ def _open_decision(estimator):
     classes = getattr(estimator, "classes_", None)
     if classes is not None and len(classes) != 2:
         raise NotLinearError(
-            f"{type(estimator).__name__} is not linear, and refits are for two "
+            f"{type(estimator).__name__} is not linear, and its folds are for two "
             "classes: score held-out predict_proba with skauc.hand_till_auc"
         )
     # predict cuts probabilities at ½ and decisions at 0

@@ -173,13 +173,6 @@ def decisions(model, X) -> np.ndarray:
     return np.asarray(front @ opened.W.T) - opened.cut
 
 
-def is_stacked(estimator) -> bool:
-    """Whether a fitted estimator is a stacked model, or a Pipeline that ends in one."""
-    while isinstance(estimator, Pipeline):
-        estimator = estimator[-1]
-    return hasattr(estimator, "final_estimator_")
-
-
 def _open_pipeline(pipeline):
     """Open a Pipeline: its last step, behind all the others."""
     if not hasattr(pipeline[-1], "coef_"):  # a model with coefficients is fitted
@@ -240,10 +233,9 @@ def _open_linear(model):
     parts = model.estimators_ if wrapper else [model]
     if any(not hasattr(part, "coef_") for part in parts):
         raise NotLinearError(
-            f"{name} is not linear (it has no coef_): for a search use "
-            "scoring=skauc.cv_auc_scorer or 'roc_auc', for a report refit it with "
-            "prior=AdaptivePrior(refits=5), or score held-out decision_function values "
-            "with skauc.cbauc_score"
+            f"{name} is not linear (it has no coef_), so that rows are left out of it "
+            "by fits: use prior=AdaptivePrior() without refits=0, or score held-out "
+            "decision_function values with skauc.cbauc_score"
         )
     coefficients = [_coefficients(part) for part in parts]
     W = np.concatenate([coef for coef, _ in coefficients])
