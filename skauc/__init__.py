@@ -16,7 +16,6 @@ Choose a model in a search
     ResubstitutionSplit               splitter for ``cv=``: all rows train and test
     one_sd_rule                       rule for ``refit=``: simplest good candidate
     search_posterior, SearchDisplay   certainty of the choice, AUC of the chosen model
-    best_score_bias                   bias of ``best_score_`` of a search over folds
 Report the AUC of a model
     auc_posterior                     fitted linear model and its training rows
     bayesian_val_score                the same, including the fit
@@ -136,7 +135,6 @@ from .model_selection._scorers import (
 from .model_selection._search import SearchPosterior, search_posterior
 from .model_selection._search_rules import (
     ResubstitutionSplit,
-    best_score_bias,
     one_sd_rule,
 )
 from .posterior._auc_posterior import AUCPosterior, AUCPosteriors
@@ -202,7 +200,6 @@ __all__ = [
     "auc_sample_size",
     "bayesian_val_score",
     "bee_scorer",
-    "best_score_bias",
     "binormal_auc_score",
     "binormal_roc",
     "bootstrap_auc",

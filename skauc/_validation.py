@@ -245,7 +245,8 @@ def check_weight(sample_weight, positive) -> np.ndarray | None:
     weight = check_non_negative(sample_weight, len(positive))
     if weight is not None:
         names = "the negative class", "the positive class"
-        check_class_totals(_class_totals(positive, weight), names)
+        totals = weight[~positive].sum(), weight[positive].sum()
+        check_class_totals(totals, names)
     return weight
 
 
@@ -303,11 +304,6 @@ def take_rows(X, rows):
     if hasattr(X, "shape"):  # arrays and polars
         return X[rows]
     return [X[row] for row in rows]
-
-
-def _class_totals(positive, weight):
-    """Sums of the weights of the negatives and of the positives."""
-    return weight[~positive].sum(), weight[positive].sum()
 
 
 def check_either(name: str, **given):

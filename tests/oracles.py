@@ -109,41 +109,6 @@ def sample_separate(neg, pos, w, m0, m1, nu0, nu1, kappa, S, size, rng):
     return _auc(w, mu0, mu1, Sigma0, Sigma1)
 
 
-def spherical_posterior(neg, pos, m0, m1, nu0, nu1, kappa, S, grid):
-    """Posterior of σ² on a grid: the prior's density times the rows' likelihood.
-
-    Prior: the inverse-Wishart density at Σ = σ²I, as Dalton & Dougherty restrict it,
-    ``∝ (σ²)^{−P(κ + P + 1)/2} exp(−tr S/2σ²)``. The rows of a class, feature by
-    feature, are jointly normal with covariance ``σ²(I + 11ᵀ/ν)``.
-    """
-    P = neg.shape[1]
-    out = np.empty_like(grid)
-    for i, variance in enumerate(grid):
-        value = -P * (kappa + P + 1) / 2 * np.log(variance) - np.trace(S) / variance / 2
-        for rows, m, nu in ((neg, m0, nu0), (pos, m1, nu1)):
-            cov = variance * (np.eye(len(rows)) + 1 / nu)
-            law = stats.multivariate_normal(np.zeros(len(rows)), cov)
-            value += law.logpdf((rows - m).T).sum()
-        out[i] = value
-    weight = np.exp(out - out.max())
-    return weight
-
-
-def sample_spherical(neg, pos, w, m0, m1, nu0, nu1, kappa, S, size, rng):
-    """AUC drawn with Σ = σ²I, σ² by inversion of its posterior on a fine grid."""
-    grid = np.exp(np.linspace(-8, 8, 4001))
-    weight = spherical_posterior(neg, pos, m0, m1, nu0, nu1, kappa, S, grid) * grid
-    cdf = np.cumsum(weight) / weight.sum()
-    variance = np.exp(np.interp(rng.uniform(size=size), cdf, np.log(grid)))
-    means = []
-    for rows, m, nu in ((neg, m0, nu0), (pos, m1, nu1)):
-        centre = (rows.sum(axis=0) + nu * np.asarray(m)) / (len(rows) + nu)
-        noise = rng.standard_normal((size, len(w)))
-        means.append(centre + noise * np.sqrt(variance / (len(rows) + nu))[:, None])
-    gap = (means[1] - means[0]) @ w
-    return stats.norm.cdf(gap / np.sqrt(2 * variance * (w @ w)))
-
-
 # ---------------------------------------------------------------- Student, mpmath
 
 

@@ -277,7 +277,6 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (skauc.make_cbauc_scorer, "output", "frame", ["dict"]),
     (skauc.make_cbauc_scorer, "rows", "test", ["training"]),
     (skauc.make_cbauc_scorer, "prior", "flat", ["adaptive"]),
-    (skauc.make_cbauc_scorer, "multi_class", "ovr", ["ovo"]),
     (skauc.make_ebauc_scorer, "thresholds", "some", ["all"]),
     (skauc.make_cv_auc_scorer, "pooling", "median", ["mean"]),
     (lambda within: skauc.one_sd_rule("C", within=within), "within", -1, []),
@@ -292,14 +291,8 @@ def case_name(value):
 
 IGNORED = [  # call, an option that would have no effect there
     (partial(estimate, method="score"), {"transform": "probit"}),
-    (partial(estimate, method="bayesian"), {"transform": "logit"}),
+    (partial(estimate, method="bootstrap"), {"transform": "logit"}),
     (estimate, {"transform": "none"}),
-    (
-        lambda **o: skauc.auc_estimate(Y, SCORE).standard_error(
-            "cortes_mohri", n_errors=3, **o
-        ),
-        {"error_interval": "wilson"},
-    ),
     (
         lambda **o: (
             skauc.auc_estimate(Y, SCORE)
@@ -357,8 +350,7 @@ TOGETHER = {  # calls that lack or contradict something
         lambda: skauc.compare_cross_val_auc({"a": fitted()}, X, Y),
         ["estimators", "1"],
     ),
-    "no search": (lambda: skauc.best_score_bias(fitted()), ["search"]),
-    "no search either": (lambda: skauc.search_posterior(3, X, Y), ["search", "3|int"]),
+    "no search": (lambda: skauc.search_posterior(3, X, Y), ["search", "3|int"]),
     "groups without folds": (
         lambda: list(skauc.ResubstitutionSplit().split(X, Y, groups=Y)),
         ["groups"],

@@ -241,9 +241,7 @@ CLASSIFIERS = {
     "LinearDiscriminantROC": classifier(skauc.LinearDiscriminantROC),
 }
 OF_SCORES = {
-    "auc_estimate": intervals(
-        "delong", "score", "bamber", "binormal", "bayesian", "max_variance"
-    ),
+    "auc_estimate": intervals("delong", "score"),
     "auc_estimate, Hanley-McNeil": intervals("hanley_mcneil"),
     "partial_auc": partial_area,
     "compare_auc": comparison,

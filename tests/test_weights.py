@@ -149,8 +149,6 @@ def estimate_in_blocks(w):
 COUNT_ROWS = {  # calls whose answer depends on the number of rows
     "score": interval("score"),
     "delong": interval("delong"),
-    "bayesian": interval("bayesian"),
-    "cortes_mohri": interval("cortes_mohri", threshold=0.5),
     "bootstrap": interval("bootstrap", n_resamples=200),
     "standard error": lambda w: estimate(w).standard_error(),
     "partial area": lambda w: (

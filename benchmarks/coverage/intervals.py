@@ -3,8 +3,7 @@
     python -m benchmarks.coverage.intervals [--replicates 2000] [--fast]
 
 150 cells (AUC × sizes × shape of the scores), every method and transform on the same
-data sets; the bootstrap draws 999 resamples of a twentieth of them. ``cortes_mohri``
-gets the errors at the threshold midway between the classes' medians. A full run takes
+data sets; the bootstrap draws 999 resamples of a twentieth of them. A full run takes
 hours of one core and resumes where it was stopped (``--n-jobs``). Writes
 ``results/intervals/cells.csv`` and ``methods.csv``.
 """
@@ -35,19 +34,14 @@ METHODS = {  # method: its transforms
     "score": ("",),
     "hanley_mcneil_score": ("",),
     "delong": WALD,
-    "bamber": WALD,
     "hanley_mcneil": WALD,
-    "max_variance": WALD,
-    "binormal": WALD,
-    "bayesian": ("",),
-    "cortes_mohri": ("",),
     "bootstrap": ("",),
 }
 
 
 def shifted(draw, shift, ratio=1.0):
-    """Draws of both classes, and the threshold midway between their medians."""
-    return draw, lambda rng, size: shift + ratio * draw(rng, size), shift / 2
+    """Draws of both classes."""
+    return draw, lambda rng, size: shift + ratio * draw(rng, size)
 
 
 def binormal(auc, ratio=1.0):
@@ -66,7 +60,6 @@ def exponential(auc):
     return (
         lambda rng, size: rng.exponential(1.0, size),
         lambda rng, size: rng.exponential(mean, size),
-        np.log(2) * (1 + mean) / 2,
     )
 
 
@@ -92,7 +85,6 @@ def five_valued(auc):
     return (
         lambda rng, size: np.searchsorted(cuts, rng.standard_normal(size)),
         lambda rng, size: np.searchsorted(cuts, shift + rng.standard_normal(size)),
-        2.5,
     )
 
 
@@ -102,13 +94,9 @@ SHAPES = {
 }
 
 
-def limits(estimate, y, score, threshold, bootstrapped):
+def limits(estimate, bootstrapped):
     """Each method's limits for one data set."""
-    errors = int(((score > threshold) != y).sum())
-    extra = {
-        "cortes_mohri": {"n_errors": errors},
-        "bootstrap": {"n_resamples": N_BOOTSTRAP, "random_state": 0},
-    }
+    extra = {"bootstrap": {"n_resamples": N_BOOTSTRAP, "random_state": 0}}
     for method, transforms in METHODS.items():
         if method == "bootstrap" and not bootstrapped:
             continue
@@ -122,12 +110,12 @@ def cell(auc, n_neg, n_pos, shape, replicates):
     """Rows of one cell, one for each method and transform."""
     place = (AUCS.index(auc), SIZES.index((n_neg, n_pos)), [*SHAPES].index(shape))
     rng = np.random.default_rng([SEED, *place])
-    draw_neg, draw_pos, threshold = SHAPES[shape](auc)
+    draw_neg, draw_pos = SHAPES[shape](auc)
     y, found = np.repeat([False, True], [n_neg, n_pos]), []
     for replicate in range(replicates):
         score = np.concatenate([draw_neg(rng, n_neg), draw_pos(rng, n_pos)])
         estimate, drawn = auc_estimate(y, score), replicate % BOOTSTRAPPED == 0
-        for *how, interval in limits(estimate, y, score, threshold, drawn):
+        for *how, interval in limits(estimate, drawn):
             found.append((*how, *counts(interval, auc)))
     where = {"auc": auc, "n_neg": n_neg, "n_pos": n_pos, "scores": shape}
     return means(found, KEYS).assign(**where)[COLUMNS].to_dict("records")

@@ -105,7 +105,7 @@ def scorers(fast):
     rng = np.random.default_rng(0)
     sizes = [(2_000, 20)] if fast else [(5_000, 50), (100_000, 200), (20_000, 2_000)]
     options = [{"prior": "paper", "covariance": kind}
-               for kind in ("common", "separate", "spherical")]  # fmt: skip
+               for kind in ("common", "separate")]  # fmt: skip
     for n, P in sizes:
         X, y = rng.standard_normal((n, P)), rng.integers(0, 2, n)
         model = LogisticRegression().fit(X, y)

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .._validation import check_level
-from ..intervals._methods import reference_posterior
 from ..intervals._projection import counted_scores
 from ..model_selection._auc_posterior import auc_posterior
+from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._distribution import AUCDistribution
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
@@ -126,8 +126,10 @@ class AUCPosteriorDisplay(Display):
                     f"for a posterior, got {part.n:g} rows with scatter "
                     f"{part.scatter:g}"
                 )
-        posterior = replace(reference_posterior(*classes), pos_label=pos_label)
-        return cls(posterior, name=name).plot(**plot_kwargs)
+        # ∝ 1/(σ₀² σ₁²): n_c + κ = n_c − 1 degrees of freedom in each class
+        prior = NormalInverseWishart(nu_neg=0, nu_pos=0, kappa=-1.0, scale=0.0)
+        found = prior.project(np.ones(1), *classes, "separate").auc()
+        return cls(replace(found, pos_label=pos_label), name=name).plot(**plot_kwargs)
 
     def plot(
         self,

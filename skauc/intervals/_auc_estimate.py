@@ -123,16 +123,7 @@ class AUCEstimate(EstimateWithLimits):
       AUC and the sizes.
     - ``"delong"``: variances of the placements. With ``transform="none"`` the limits,
       clipped to [0, 1], are those of pROC. The only method for ``groups``.
-    - ``"bamber"``: the unbiased variance, eq. 2 of Cortes & Mohri.
     - ``"hanley_mcneil"``: the variance of exponential scores, evaluated at Â.
-    - ``"max_variance"``: ``A(1 − A)/min(n₀, n₁)``, an upper bound for every score,
-      hence wide.
-    - ``"binormal"``: ``Φ(δ)``, ``δ = (x̄₁ − x̄₀)/√(s₀² + s₁²)``, and the delta method
-      for δ. It assumes normal scores and is not centred on ``auc``.
-    - ``"bayesian"``: posterior of the AUC if the score is normal in each class with its
-      own variance, under the prior ∝ 1/(σ₀² σ₁²).
-    - ``"cortes_mohri"``: uses only the number of errors at a threshold; **not** centred
-      on the AUC, see :func:`cortes_mohri_interval`.
     - ``"bootstrap"``: the BCa interval of stratified resamples.
 
     An estimated variance of 0 (AUC 0 or 1, or all scores equal) is no evidence of
@@ -156,15 +147,13 @@ class AUCEstimate(EstimateWithLimits):
     The minimal coverage and the mean width over the same 150 settings are .873 and .285
     (``"score"``), .816 and .268 (``"hanley_mcneil_score"``), .825 and .365
     (``"hanley_mcneil"``), .412 and .297 (``"delong"``, logit), .354 and .283
-    (``"delong"``, none), .408 and .299 (``"bootstrap"``), .900 and .475
-    (``"max_variance"``).
+    (``"delong"``, none), .408 and .299 (``"bootstrap"``).
 
     References
     ----------
-    Bamber (1975), https://doi.org/10.1016/0022-2496(75)90001-2; DeLong, DeLong &
-    Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Efron (1987),
-    https://doi.org/10.1080/01621459.1987.10478410, for BCa; Hanley & McNeil (1982),
-    https://doi.org/10.1148/radiology.143.1.7063747; Newcombe (2006),
+    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Efron
+    (1987), https://doi.org/10.1080/01621459.1987.10478410, for BCa; Hanley & McNeil
+    (1982), https://doi.org/10.1148/radiology.143.1.7063747; Newcombe (2006),
     https://doi.org/10.1002/sim.2324; Obuchowski (1997),
     https://doi.org/10.2307/2533958
 
@@ -259,7 +248,7 @@ class AUCEstimate(EstimateWithLimits):
             As :meth:`confidence_interval`.
         """
         chosen = self._choose(method, options)
-        return float(chosen.centre_and_error(self._sample, **options)[1])
+        return float(chosen.error(self._sample, **options))
 
     def confidence_interval(
         self,
@@ -277,17 +266,13 @@ class AUCEstimate(EstimateWithLimits):
         method : str, default=None
             See the class; None takes the default (``"delong"`` with ``groups``).
         transform : {"none", "logit", "probit"}, default=None
-            Scale on which the limits are ``A ± z SE``. None takes logit, or probit for
-            ``"binormal"``, which had the best coverage. It must be None for methods
-            that do not use such limits (``"score"``, ``"hanley_mcneil_score"``,
-            ``"bayesian"``, ``"cortes_mohri"`` and ``"bootstrap"``).
+            Scale on which the limits are ``A ± z SE``. None takes logit, which had the
+            best coverage. It must be None for methods that do not use such limits
+            (``"score"``, ``"hanley_mcneil_score"`` and ``"bootstrap"``).
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``, ``"less"`` gives ``(0, high)``.
         **options
-            ``threshold`` (``score >= threshold`` is called positive) or ``n_errors``,
-            and ``error_interval``, ``adaptive`` for ``"cortes_mohri"``; ``n_resamples``
-            (9999) and ``random_state`` (0) for ``"bootstrap"``; ``covariance``
-            (``"separate"`` or ``"common"``) for ``"bayesian"``.
+            ``n_resamples`` (9999) and ``random_state`` (0) for ``"bootstrap"``.
 
         Returns
         -------
@@ -297,8 +282,8 @@ class AUCEstimate(EstimateWithLimits):
         Raises
         ------
         ValueError
-            If an option is invalid or would have no effect; if a class is too small for
-            the method or a score is infinite.
+            If an option is invalid or would have no effect, or if a class is too small
+            for the method.
         """
         tails = interval_tails(confidence_level, alternative)
         chosen = self._choose(method, options)
@@ -307,8 +292,7 @@ class AUCEstimate(EstimateWithLimits):
             if chosen.own_limits is not None:
                 where = "for a method with limits of its own, such as 'score'"
                 refuse_ignored(where, transform=(transform, None))
-        scale = transform or chosen.transform
-        limits = chosen.limits(self._sample, tails, scale, **options)
+        limits = chosen.limits(self._sample, tails, transform, **options)
         return Interval(*map(float, limits))
 
     def _choose(self, method, options):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
-from sklearn.isotonic import isotonic_regression
 
 from .._validation import (
     check_flag,
@@ -26,19 +24,6 @@ from ._sample import Sample, sample_of
 BEST = ("youden", "closest")
 # Rates this close to a target meet it, and points this close are equally good
 _ROUNDING = 1e-12
-
-
-class ROCHull(NamedTuple):
-    """Corners of the convex hull of a ROC curve, and the thresholds that reach them."""
-
-    fpr: np.ndarray
-    tpr: np.ndarray
-    thresholds: np.ndarray
-
-    @property
-    def auc(self) -> float:
-        """Area under the hull."""
-        return float(np.diff(self.fpr) @ (self.tpr[1:] + self.tpr[:-1])) / 2
 
 
 def empirical_roc(
@@ -69,7 +54,7 @@ def empirical_roc(
     -------
     EmpiricalROC
         ``fpr``, ``tpr``, ``thresholds`` and ``auc``; methods ``band()``, ``youden()``,
-        ``partial_auc()``, ``convex_hull()`` and ``plot()``.
+        ``partial_auc()`` and ``plot()``.
 
     Raises
     ------
@@ -84,8 +69,8 @@ def empirical_roc(
     --------
     >>> from skauc import empirical_roc
     >>> roc = empirical_roc([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8])
-    >>> roc.auc, roc.partial_auc(fpr=(0, 0.5)).auc, roc.convex_hull().auc
-    (0.875, 0.375, 0.9375)
+    >>> roc.auc, roc.partial_auc(fpr=(0, 0.5)).auc
+    (0.875, 0.375)
     """
     given = y_true, y_score, sample_weight, None, pos_label
     sample = sample_of(*given, keep_order=False)
@@ -217,30 +202,6 @@ class EmpiricalROC(LabelledResult):
             ``0 <= low < high <= 1``.
         """
         return PartialAUC._of(self._sample, fpr, tpr, standardize)
-
-    def convex_hull(self) -> ROCHull:
-        """Smallest concave curve above this one, reached by mixtures of thresholds.
-
-        Returns
-        -------
-        ROCHull
-            Named tuple ``(fpr, tpr, thresholds)`` with an ``auc``.
-        """
-        # Corners of the hull are the blocks of the isotonic regression of the labels
-        # (Fawcett & Niculescu-Mizil 2007, https://doi.org/10.1007/s10994-007-5011-0).
-        points = self._sample.levels
-        right, up = np.diff(points.fpr), np.diff(points.tpr)
-        moves = np.flatnonzero(
-            right + up
-        )  # a tiny weight next to a huge one moves none
-        # slopes of the hull fall along the curve but a regression rises, so reverse it.
-        # up/(right + up) has the order of the slope up/right, and is finite
-        right, up = right[moves][::-1], up[moves][::-1]
-        level = isotonic_regression(up / (right + up), sample_weight=right + up)[::-1]
-        last = moves[np.append(np.flatnonzero(np.diff(level)), len(level) - 1)]
-        corners = np.append(0, last + 1)
-        thresholds = np.append(np.inf, points.thresholds[last])
-        return ROCHull(points.fpr[corners], points.tpr[corners], thresholds)
 
     def band(
         self,

@@ -25,16 +25,16 @@ from .._validation import (
     take_rows,
 )
 from ..statistics._collections import refuse_collection
-from ..statistics._result import LabelledResult, Result
+from ..statistics._result import Result
 from ..statistics._wald import Interval, interval_tails
 from ._auc_estimate import AUCEstimate
 from ._comparison import stacked
-from ._limits import TRANSFORMS, wald_limits
+from ._limits import TRANSFORMS, EstimateWithLimits, wald_limits
 from ._sample import Sample
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AveragedAUC(LabelledResult):
+class AveragedAUC(EstimateWithLimits):
     """An average of several AUCs, with its standard error and confidence interval.
 
     Made by :func:`skauc.hand_till_auc` and :func:`skauc.cross_val_auc`.
@@ -73,16 +73,13 @@ class AveragedAUC(LabelledResult):
         check_interval("standard_error", self.standard_error, 0, closed="left")
         check_interval("n_smallest", self.n_smallest, 1, closed="left")
 
-    def _head(self):
-        return {"auc": self.auc, "interval95": self.confidence_interval()}
-
     def __repr__(self):
         return super().__repr__()[:-1] + f", parts of shape {np.shape(self.parts)})"
 
-    def _columns(self):
+    def _row(self):
         low, high = self.confidence_interval()
         row = {"auc": self.auc, "standard_error": self.standard_error}
-        return {name: [v] for name, v in (row | {"low": low, "high": high}).items()}
+        return row | {"low": low, "high": high}
 
     def confidence_interval(
         self, confidence_level=0.95, transform="logit", alternative="two-sided"

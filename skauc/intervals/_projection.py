@@ -17,7 +17,7 @@ from .._validation import (
 )
 from ..adaptive._data_model import data_model
 from ..adaptive._prior import AdaptivePrior
-from ..posterior._conjugate import COVARIANCES, LearntConjugate, NormalInverseWishart
+from ..posterior._conjugate import COVARIANCES, NormalInverseWishart
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments
 from ..statistics._rows import Rows
@@ -51,7 +51,7 @@ def check_covariance(prior, covariance, default="common") -> None:
     if isinstance(prior, AdaptivePrior) and covariance not in ("common", default):
         raise ValueError(
             f"covariance must be 'common' for the adaptive prior, got {covariance!r}; "
-            "a NormalInverseWishart has all three"
+            "a NormalInverseWishart has both"
         )
 
 
@@ -65,19 +65,12 @@ def project(prior, rows: Rows, w, score, covariance):
     w : ndarray of shape (P,)
     score : ndarray of shape (n,)
         ``rows.X @ w``, computed once by the caller.
-    covariance : {"common", "spherical", "separate"}
+    covariance : {"common", "separate"}
     """
     if isinstance(prior, AdaptivePrior):
         return data_model(prior, rows).along(w, score)
-
-    def learn():
-        return prior.learn(rows.X, rows.positive, rows.weight, covariance=covariance)
-
-    features = None
-    if covariance == "spherical":  # all candidates share these sums over rows
-        features = rows.cached("class traces", lambda: learn().features)
-    learnt = LearntConjugate(prior, rows.positive, rows.weight, covariance, features)
-    return learnt.project(w, score)
+    moments = class_moments(score, rows.positive, rows.weight)
+    return prior.project(w, *moments, covariance)
 
 
 def ranks_nothing(w, score, of="") -> str | None:
@@ -124,9 +117,8 @@ def cbauc_score(
         Prior for the score as a feature. The default ``"adaptive"`` does not depend on
         the scale of the scores; ``"paper"`` has prior means 0 and scale 1 and expects
         scores of unit scale.
-    covariance : {"common", "spherical", "separate"}, default="common"
-        Whether both classes have one variance (``"common"``, ``"spherical"``, which
-        agree for one feature) or each has its own (``"separate"``).
+    covariance : {"common", "separate"}, default="common"
+        Whether both classes have one variance, or each has its own.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights: counts of rows, which determine the width of the posterior.
         Each class needs a sum of at least 1. Divide relative weights by the largest of
@@ -193,7 +185,7 @@ def ebauc_score(
     ----------
     y_true, y_score, prior, sample_weight, pos_label
         As for :func:`cbauc_score`.
-    covariance : {"separate", "common", "spherical"}, default="separate"
+    covariance : {"separate", "common"}, default="separate"
         As for :func:`cbauc_score`; the authors' code uses separate variances for EBAUC.
     thresholds : {"scores", "all"}, default="scores"
         Thresholds of the ROC curve: ``"scores"`` applies the trapezoidal rule to the

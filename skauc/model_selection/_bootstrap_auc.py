@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -20,6 +19,7 @@ from ..leave_pair_out._bootstrap import (
 )
 from ..statistics._checks import as_verbosity, check_integer
 from ..statistics._levels import balanced_variance
+from ..statistics._result import LabelledResult
 from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from .reading._affine_steps import has_frozen
 from .reading._estimators import (
@@ -46,8 +46,8 @@ def _refit_scores(estimator, X, y, positive, weight, count) -> np.ndarray:
     return scores_towards(model, X, y, positive)
 
 
-@dataclass(frozen=True, eq=False)
-class BootstrapAUC:
+@dataclass(frozen=True, eq=False, repr=False)
+class BootstrapAUC(LabelledResult):
     """A bootstrap estimate of the AUC of an estimator trained on all rows.
 
     Returned by :func:`skauc.bootstrap_auc`.
@@ -62,11 +62,11 @@ class BootstrapAUC:
     replicates : ndarray of shape (n_boot,)
         AUC of the rows that each refit left out; NaN if these rows are of one class
         only.
-    pos_label : label, default=None
-        The positive class.
     sizes : (float, float), default=None
         Rows (or groups) of the negative and of the positive class, of unequal weights
         the effective number; None makes the interval that of the replicates alone.
+    pos_label : label, default=None
+        The positive class.
 
     Examples
     --------
@@ -80,17 +80,16 @@ class BootstrapAUC:
     method: str
     apparent: float
     replicates: np.ndarray
-    pos_label: Any = None
     sizes: tuple[float, float] | None = None
 
-    def __repr__(self):
+    def _head(self):
+        head = {"auc": self.auc, "interval95": self.interval()}
+        head |= {"method": repr(self.method), "apparent": self.apparent}
+        return head | {"n_boot": len(self.replicates)}
+
+    def _columns(self):
         low, high = self.interval()
-        label = "" if self.pos_label is None else f", pos_label={self.pos_label!r}"
-        return (
-            f"BootstrapAUC(auc={self.auc:.4g}, interval95=({low:.4g}, {high:.4g}), "
-            f"method={self.method!r}, apparent={self.apparent:.4g}, "
-            f"n_boot={len(self.replicates)}{label})"
-        )
+        return {"auc": [self.auc], "low": [low], "high": [high]}
 
     def interval(self, confidence_level=0.95) -> tuple[float, float]:
         """Interval of the estimate: the wider of two limits on either side.
@@ -232,9 +231,9 @@ def bootstrap_auc(
     """
     check_option("method", method, METHODS)
     n_boot, verbose = check_integer("n_boot", n_boot, 1), as_verbosity(verbose)
-    kept, X, labels, positive, weight = counted_rows(X, y, sample_weight, pos_label)
-    groups = check_groups(groups, len(y))
-    groups = None if groups is None else groups[kept]
+    rows = counted_rows(X, y, sample_weight, pos_label, groups)
+    positive, label, weight, X, labels, groups = rows
+    groups = check_groups(groups, len(labels))
     _check_sizes(positive, groups)
     if has_frozen(estimator):
         warn([FROZEN_IN_REFITS])
@@ -252,7 +251,6 @@ def bootstrap_auc(
     weight = np.ones(len(labels)) if weight is None else weight
     sizes = _sizes(positive, groups, weight)
     found = _estimate(method, scores[0], scores[1:], counts, positive, weight, sizes)
-    (label,) = labels[[np.argmax(positive)]].tolist()
     return replace(found, pos_label=label)
 
 
@@ -284,7 +282,6 @@ def _group_counts(groups, positive, n_boot, rng):
     Groups are drawn among those that hold the same classes, so that the sizes of the
     classes vary with the sizes of the groups only.
     """
-    _, groups = np.unique(groups, return_inverse=True)
     holds = [np.bincount(groups, positive == side) > 0 for side in (False, True)]
     return bootstrap_counts(holds[0] + 2 * holds[1], n_boot, rng)[:, groups]
 

@@ -18,7 +18,6 @@ from ..statistics._result import Result
 from . import _doubts as doubts
 from ._posterior import evaluations
 from ._question import Question
-from ._rows_left_out_scorers import make_cv_auc_scorer
 from ._sample import auc_of_scores
 from .reading._estimators import fitted_clone
 from .reading._opened_model import NotLinearError, OpenedModel
@@ -63,7 +62,7 @@ class Diagnosis(Result):
         (``"resubstitution"``, or ``"empirical"`` for held-out rows), the AUC under the
         published prior and by the model of the data set alone. If rows were left out:
         their AUC under the name of the method, and the posterior mean that combines
-        both. If requested: the cross-validated AUC.
+        both.
 
     Examples
     --------
@@ -231,7 +230,6 @@ def diagnose(
     *,
     prior="adaptive",
     rows="auto",
-    cv=None,
     sample_weight=None,
     pos_label=None,
 ) -> Diagnosis | PairwiseDiagnosis:
@@ -240,8 +238,7 @@ def diagnose(
     Answers: how much do different estimates of this AUC disagree, and which assumption
     is violated? The AUC by the model of normal classes is compared with the AUC of rows
     left out of this fit, and for nine ridge models of the same rows with their
-    leave-pair-out AUC. The cost is that of :func:`skauc.auc_posterior`, plus ``cv``
-    fits if cross-validation is requested.
+    leave-pair-out AUC. The cost is that of :func:`skauc.auc_posterior`.
 
     Parameters
     ----------
@@ -255,8 +252,6 @@ def diagnose(
     prior : "adaptive" or AdaptivePrior, default="adaptive"
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the rows trained the estimator, see :func:`auc_posterior`.
-    cv : int or splitter, default=None
-        Folds of an additional cross-validation of clones; two classes only.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights.
     pos_label : label, default=None
@@ -300,17 +295,8 @@ def diagnose(
     estimator = _fitted(estimator, X, y, sample_weight, pos_label)
     found = evaluations(estimator, X, y, sample_weight, question)
     if len(found) > 1:
-        if cv is not None:
-            raise ValueError(
-                f"cv must be None for more than two classes, got {cv!r} with "
-                f"{len(np.unique(y))} classes"
-            )
-        return PairwiseDiagnosis({one.model.pair: _diagnosis(one, {}) for one in found})
-    more = {}
-    if cv is not None:
-        scorer = make_cv_auc_scorer(cv=cv, pos_label=pos_label)
-        more["cross-validation"] = scorer(estimator, X, y, sample_weight=sample_weight)
-    return _diagnosis(found[0], more)
+        return PairwiseDiagnosis({one.model.pair: _diagnosis(one) for one in found})
+    return _diagnosis(found[0])
 
 
 def _fitted(estimator, X, y, sample_weight, pos_label):
@@ -324,7 +310,7 @@ def _fitted(estimator, X, y, sample_weight, pos_label):
     return estimator
 
 
-def _diagnosis(evaluation, more) -> Diagnosis:
+def _diagnosis(evaluation) -> Diagnosis:
     """Diagnose one model under the adaptive and the published prior."""
     projection, model = evaluation.projection, evaluation.model
     if projection is None:
@@ -357,7 +343,7 @@ def _diagnosis(evaluation, more) -> Diagnosis:
         variance_ratio=ratio,
         normality=_normality(model),
         discrepancy=data.disagreement if left_out else None,
-        estimates=_estimates(evaluation, neg, pos) | paper | more,
+        estimates=_estimates(evaluation, neg, pos) | paper,
     )
 
 

@@ -20,7 +20,7 @@ class Question:
     Parameters
     ----------
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
-    covariance : {"common", "spherical", "separate"}, default="common"
+    covariance : {"common", "separate"}, default="common"
         Covariance of a NormalInverseWishart.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the rows trained the model.

@@ -198,7 +198,7 @@ def make_cv_auc_scorer(
 def _cv_auc(
     estimator, X, y, *, cv, pooling, pos_label, random_state, n_jobs, sample_weight
 ):
-    _, X, labels, positive, weight = counted_rows(X, y, sample_weight, pos_label)
+    positive, _, weight, X, labels, _ = counted_rows(X, y, sample_weight, pos_label)
     if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
         decision_values(estimator, take_rows(X, [0]))
     if isinstance(cv, Integral):

@@ -17,8 +17,6 @@ from ._blocks import evaluations_of
 from ._candidates import CONTRASTS, candidate, contrast_names
 from ._question import Question
 
-_MULTI_CLASS = ("ovo", "raise")
-
 
 class Scorer:
     """Scorer of fitted classifiers, for ``scoring=`` of scikit-learn's searches.
@@ -147,7 +145,6 @@ def make_cbauc_scorer(
     covariance="common",
     rows="auto",
     scale="auc",
-    multi_class="ovo",
     pos_label=None,
     output="number",
 ) -> Scorer:
@@ -163,7 +160,7 @@ def make_cbauc_scorer(
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
         As for :func:`skauc.auc_posterior`. ``"paper"`` reports 1.00 on pure noise with
         more features than rows, so it must not choose models from such data.
-    covariance : {"common", "spherical", "separate"}, default="common"
+    covariance : {"common", "separate"}, default="common"
         Covariance of a NormalInverseWishart.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the scored rows trained the estimator. They did with
@@ -175,11 +172,9 @@ def make_cbauc_scorer(
         AUC.
     scale : {"auc", "probit"}, default="auc"
         ``"probit"`` returns ``Φ⁻¹(AUC)``, which keeps its order where AUCs round to 1.
-    multi_class : {"ovo", "raise"}, default="ovo"
-        For more than two classes: ``"ovo"`` is the mean over all pairs of classes, each
-        on its own rows; ``"raise"`` raises an error.
     pos_label : label, default=None
-        The positive class; None takes ``classes_[1]``.
+        The positive class of two; None takes ``classes_[1]``. The score of more classes
+        is the mean over all pairs of them, each on its own rows.
     output : {"number", "dict"}, default="number"
         ``"dict"`` is for :func:`skauc.one_sd_rule`. It returns ``auc`` (the score),
         ``choice`` (the same in probits, for ``refit="choice"``; as ``score`` for
@@ -229,14 +224,12 @@ def make_cbauc_scorer(
     """
     Question(prior, covariance, rows)
     check_option("scale", scale, ("auc", "probit"))
-    check_option("multi_class", multi_class, _MULTI_CLASS)
     check_option("output", output, ("number", "dict"))
     params = dict(
         prior=prior,
         covariance=covariance,
         rows=rows,
         scale=scale,
-        multi_class=multi_class,
         pos_label=pos_label,
     )
     if output == "dict":
@@ -251,7 +244,6 @@ def make_ebauc_scorer(
     covariance="separate",
     rows="auto",
     thresholds="scores",
-    multi_class="ovo",
     pos_label=None,
 ) -> Scorer:
     """Scorer that returns EBAUC, the area under the predictive ROC curve.
@@ -262,12 +254,12 @@ def make_ebauc_scorer(
 
     Parameters
     ----------
-    prior, multi_class, pos_label
+    prior, pos_label
         As for :func:`make_cbauc_scorer`.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the scored rows trained the estimator. For held-out rows the scores are
         treated as a single feature, as in :func:`skauc.ebauc_score`.
-    covariance : {"separate", "common", "spherical"}, default="separate"
+    covariance : {"separate", "common"}, default="separate"
         Covariance of a NormalInverseWishart; the authors' code uses separate
         covariances. The adaptive prior always uses one covariance for both classes.
     thresholds : {"scores", "all"}, default="scores"
@@ -296,13 +288,11 @@ def make_ebauc_scorer(
     """
     _of_ebauc(prior, covariance, rows, pos_label)
     check_option("thresholds", thresholds, ("scores", "all"))
-    check_option("multi_class", multi_class, _MULTI_CLASS)
     params = dict(
         prior=prior,
         covariance=covariance,
         rows=rows,
         thresholds=thresholds,
-        multi_class=multi_class,
         pos_label=pos_label,
     )
     return Scorer("make_ebauc_scorer", _ebauc, params)
@@ -355,13 +345,11 @@ def make_bee_scorer(
     return Scorer("make_bee_scorer", _accuracy, params)
 
 
-def _cbauc(
-    estimator, X, y, sample_weight, scale, multi_class, output="number", **options
-):
+def _cbauc(estimator, X, y, sample_weight, scale, output="number", **options):
     # the contrasts of candidates need rows left out
     left_out = "closed form" if output == "dict" else "none"
     question = Question(**options, left_out=left_out)
-    found = _evaluated(estimator, X, y, sample_weight, question, multi_class)
+    found = evaluations_of(estimator, X, y, sample_weight, question)
     probit = [one.choice for one in found]
     for one in found:
         one.warn(once=True)
@@ -378,17 +366,6 @@ def _cbauc(
             UndefinedMetricWarning,
         )
     return value
-
-
-def _evaluated(estimator, X, y, sample_weight, question, multi_class=None):
-    """Evaluations of one model, or of each pair of classes."""
-    found = evaluations_of(estimator, X, y, sample_weight, question)
-    if len(found) > 1 and multi_class != "ovo":
-        hint = "" if multi_class is None else '; multi_class="ovo" averages over pairs'
-        raise ValueError(
-            f"y_true must hold two classes, got {len(np.unique(y))} classes{hint}"
-        )
-    return found
 
 
 def _numbers(found, probit):
@@ -419,14 +396,16 @@ def _of_ebauc(prior, covariance, rows, pos_label):
     return Question(prior, covariance, rows, pos_label)
 
 
-def _ebauc(estimator, X, y, sample_weight, thresholds, multi_class, **options):
-    question = _of_ebauc(**options)
-    found = _evaluated(estimator, X, y, sample_weight, question, multi_class)
+def _ebauc(estimator, X, y, sample_weight, thresholds, **options):
+    found = evaluations_of(estimator, X, y, sample_weight, _of_ebauc(**options))
     return float(np.mean([one.ebauc(thresholds) for one in found]))
 
 
 def _accuracy(estimator, X, y, sample_weight, **options):
-    [one] = _evaluated(estimator, X, y, sample_weight, Question(**options))
+    one, *more = evaluations_of(estimator, X, y, sample_weight, Question(**options))
+    if more:
+        n = one.model.scored.opened.n_classes
+        raise ValueError(f"y_true must hold two classes, got {n} classes")
     return 1 - one.error()
 
 

@@ -282,7 +282,6 @@ def search_posterior(
     errors of standard deviation ``w_c² s_b`` the posterior of the selected candidate is
     lowered by ``E e_k``, ``k = argmax(score + e)``. A search that ranks by another
     score is corrected as if it ranked by this one.
-    :func:`skauc.best_score_bias` corrects the ``best_score_`` of a search over folds.
 
     References
     ----------

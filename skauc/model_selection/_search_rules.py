@@ -1,13 +1,12 @@
-"""Tools for a search: a splitter, a rule of choice, the bias of the best score."""
+"""Tools for a search: a splitter and a rule of choice."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_interval, check_option, short
+from .._validation import check_interval, check_option
 from ..statistics._checks import as_numbers
 from . import _doubts as doubts
 from ._candidates import contrast_names
@@ -247,92 +246,3 @@ def _one_score(results):
     doubts.warn([doubts.ONE_SCORE])
     score = np.asarray(results[names[0]], dtype=float)
     return score, np.zeros((len(score), 1))
-
-
-def best_score_bias(search) -> float:
-    """Bias of the ``best_score_`` of a search over folds, from its ``cv_results_``.
-
-    Answers: by how much is the score of the best candidate too high because the same
-    folds selected it? The corrected score is
-    ``search.best_score_ − best_score_bias(search)``. It needs no fit.
-
-    Parameters
-    ----------
-    search : fitted search
-        ``GridSearchCV``, ``RandomizedSearchCV`` or a halving search (of which only the
-        last iteration is used) over two or more folds, with any scorer. If there are
-        several scorers, the one named by ``refit`` is used.
-
-    Returns
-    -------
-    float
-        The bias, 0 or larger.
-
-    Raises
-    ------
-    ValueError
-        If the search has no ``best_score_`` or fewer than two folds, or its best
-        candidate lacks the score of a fold.
-
-    Notes
-    -----
-    Let s_k(θ) be the score of candidate θ in fold k, θ* the best candidate on average
-    and θ_k* the best candidate in fold k. The estimate is
-    ``Σ_k {s_k(θ_k*) − s_k(θ*)}/K``: the gain from selecting on a single fold estimates
-    the gain from selecting on all folds. Candidates that failed in a fold are omitted
-    from it. The estimate is rough, often too small by a quarter (on noise and weak
-    signals with 15 candidates the bias was .097 and .072, the estimate .074 and .061),
-    and best for 5 or fewer folds. For m equally good candidates whose scores in a fold
-    are independent and normal with standard deviation σ, its mean is
-    ``σ c_m (1 − 1/√K)``, where c_m is the mean of the largest of m standard normals,
-    whereas the bias is ``σ c_m/√K``. The two are equal for K = 4; for K = 10 the
-    estimate is 2.2 times too large.
-
-    References
-    ----------
-    Tibshirani & Tibshirani (2009), https://doi.org/10.1214/08-AOAS224
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from skauc import best_score_bias
-    >>> X, y = np.random.default_rng(0).standard_normal((60, 10)), np.arange(60) % 2
-    >>> grid = {"n_neighbors": range(1, 20)}
-    >>> noise = GridSearchCV(KNeighborsClassifier(), grid, scoring="roc_auc", cv=4)
-    >>> bias = best_score_bias(noise.fit(X, y))
-    >>> round(float(noise.best_score_), 3), round(float(noise.best_score_ - bias), 3)
-    (0.578, 0.522)
-    """
-    if not hasattr(search, "fit") or isinstance(search, type):
-        raise ValueError(f"search must be a fitted search, got {short(search)}")
-    check_is_fitted(search)
-    if not hasattr(search, "best_score_") or not hasattr(search, "cv_results_"):
-        raise ValueError(
-            "search must have best_score_ and cv_results_ (refit must not be a "
-            f"callable), got {short(search)}"
-        )
-    scores, best = _fold_scores(search)
-    if len(scores) < 2:
-        raise ValueError(f"search must have two folds or more, got {len(scores)}")
-    chosen = scores[:, best]
-    if not np.isfinite(chosen).all():
-        raise ValueError(
-            "search must have a finite score of its best candidate in every fold, got "
-            f"{chosen.tolist()}"
-        )
-    # Σ_k {max_θ s_k(θ) − s_k(θ*)}/K; fmax leaves out candidates without a score.
-    return float((np.fmax.reduce(scores, axis=1) - chosen).mean())
-
-
-def _fold_scores(search):
-    """Scores of shape (folds, candidates), and the column of the best candidate."""
-    results = search.cv_results_
-    name = search.refit if search.multimetric_ else "score"
-    scores = np.array(
-        [results[f"split{k}_test_{name}"] for k in range(search.n_splits_)], dtype=float
-    )
-    rounds = np.asarray(results.get("iter", np.zeros(scores.shape[1])))
-    last = np.flatnonzero(rounds == rounds[search.best_index_])
-    return scores[:, last], int(np.searchsorted(last, search.best_index_))

@@ -16,8 +16,6 @@ mathematics of this folder:
        AUC = Φ(Z),       Z = (D √(χ²_df/q) + √v N(0,1))/√2,
        CBAUC = E[AUC] = T_df( D/√((2 + v) q/df) ).
 
-   ``covariance="spherical"`` (Σ = σ²I) has the same form with ``q = ‖w‖² tr S*``,
-   ``df = P(κ* + P + 1) − 2``.
 
 3. Mixtures (``_components``). One quadruple ``(D, v, q, df)`` is a *mixture
    component*; an AUCPosterior is a finite mixture of them. A normal distribution
@@ -47,21 +45,12 @@ mathematics of this folder:
    ``R = √(χ²_df/df)``: ``P(Z ≤ z)`` is a noncentral t probability, computed by a
    trapezoidal rule over R, whose nodes are closer than N spreads.
 
-7. Two models (``_joint``). ``W = [w_a w_b]`` depends on two dimensions,
-
-       WᵀΣW ~ IW₂(WᵀS*W, κ* − P + 2),   Wᵀ(μ₁ − μ₀) | Σ ~ N(D, V),
-       V = WᵀΣ₀W/ν₀* + WᵀΣ₁W/ν₁*,       AUC_a = Φ(d_a/√(w_aᵀ(Σ₀ + Σ₁)w_a)),
-
-   with Σ₀ = Σ₁ or one each. ``Σ = R(BBᵀ)⁻¹Rᵀ`` for any root R of the scatter and
-   Bartlett's triangular B makes draws; the probability that a is better is a normal
-   one given Σ, and only Σ is averaged over.
-
-8. More than two classes (``_pairwise``). The posterior mean of the average AUC of M
+7. More than two classes (``_pairwise``). The posterior mean of the average AUC of M
    pairs is the average of their means. Their dependence is unknown; the largest
    variance belongs to the comonotonic sum,
    ``quantile(q) = (1/M) Σ_pairs quantile_pair(q)``.
 
-9. Many models (``_joint``). With ``Z ~ N(m, V)`` of m AUCs in probits the
+8. Many models (``_joint``). With ``Z ~ N(m, V)`` of m AUCs in probits the
    probability of being the best and the expected loss are means over draws, and
    ``Z_i − Z_j ~ N(m_i − m_j, V_ii + V_jj − 2V_ij)``: an error that all models
    share cancels. If scores s
@@ -72,5 +61,5 @@ References: Hassan et al. (2019) for CBAUC and EBAUC; Dalton & Dougherty (2011),
 https://doi.org/10.1109/TSP.2010.2084573, for the Bayesian error estimator (BEE);
 Dunnett & Sobel (1954), https://doi.org/10.1093/biomet/41.1-2.153, for section 5;
 Kaas, Dhaene & Goovaerts (2000), https://doi.org/10.1016/S0167-6687(00)00060-3, for
-section 8.
+section 7.
 """

@@ -31,8 +31,7 @@ class AUCPosterior(AUCDistribution):
     :func:`skauc.auc_posterior` and :func:`skauc.bayesian_val_score`; begin with
     ``mean()``, ``interval(0.95)`` and ``warnings``. The distribution is a finite
     mixture of components ``AUC = Φ((D √(χ²_df/q) + √v N)/√2)``, where N is standard
-    normal. Common and spherical covariances give one component, separate covariances a
-    few hundred.
+    normal. A common covariance gives one component, separate covariances a few hundred.
 
     Parameters
     ----------

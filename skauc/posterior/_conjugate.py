@@ -8,11 +8,11 @@ import numpy as np
 from scipy.special import stdtr
 
 from ..statistics._checks import as_numbers, check_interval
-from ..statistics._moments import Moments, class_moments
+from ..statistics._moments import Moments
 from ..statistics._result import Value
 from ._auc_posterior import AUCPosterior
 
-COVARIANCES = ("common", "spherical", "separate")
+COVARIANCES = ("common", "separate")
 _LIGHTEST = 1e-300  # smaller weights are 0
 _DROP = 690.0  # −log _LIGHTEST: the log density is followed so far below its mode
 # Against 2401 nodes (df of 5 to 2000 a class): 75 leave 2e-6 of 1 − AUC, 151 1e-14
@@ -92,25 +92,52 @@ class NormalInverseWishart(Value):
                 f"smallest eigenvalue {lowest:.6g}"
             )
 
-    def project(self, W) -> ProjectedPrior:
-        """Prior of the scores ``Wᵀx``.
+    def project(self, w, neg: Moments, pos: Moments, covariance) -> ProjectedPosterior:
+        """Posterior of the scores ``wᵀx`` from their moments; O(P), no P×P matrix.
 
         Parameters
         ----------
-        W : ndarray of shape (P,) or (P, k)
-            The coefficients of one score, or of k scores.
+        w : ndarray of shape (P,)
+        neg, pos : Moments
+            Moments of the scores ``X @ w``, one-dimensional.
+        covariance : {"common", "separate"}
 
         Returns
         -------
-        ProjectedPrior
+        ProjectedPosterior
 
         Raises
         ------
         ValueError
-            If a shape does not fit P, or κ ≤ P − 1 and S ≠ 0.
+            If a shape does not fit P, or κ ≤ P − 1 and S ≠ 0; if the posterior is not
+            proper, because the prior is improper and n is too small.
         """
-        P = len(W)
-        W = np.reshape(W, (P, -1))
+        P, shared = len(w), covariance == "common"
+        mean, nu, q, kappa = self._update(w, neg, pos, shared)
+        df, rows = kappa - P + 1, f"{neg.n:g} + {pos.n:g} rows"
+        # "not >" instead of "<=" refuses NaN as well
+        if not (df >= 1).all() or not (q > 0).all():
+            raise ValueError(
+                "prior is improper and the data cannot make it proper: the posterior "
+                f"needs df >= 1 and q > 0, got df = {df.min():g} and q = {q.min():g} "
+                f"with {rows} and P = {P}; use a proper prior (scale > 0, kappa > P - "
+                "1)"
+            )
+        # a flat prior of a class mean takes one row
+        known = np.array([neg.n - (self.nu_neg == 0), pos.n - (self.nu_pos == 0)])
+        rank = known.sum() if shared else known.min()
+        if not np.any(self.scale) and rank < P:
+            raise ValueError(
+                "scale must be > 0 when the rows cannot make the covariance proper: "
+                f"scale=0.0 with P = {P} features and {rows} gives a scatter of rank "
+                f"{rank:g}"
+            )
+        q, df = (np.broadcast_to(part, 2) for part in (q, df))
+        return ProjectedPosterior(mean, nu, q, df, shared)
+
+    def _update(self, w, neg, pos, shared):
+        """Section 1: ``wᵀm_c*`` and ν_c*, ``wᵀS*w`` and κ* of each covariance."""
+        P = len(w)
         for name in ("mean_neg", "mean_pos", "scale"):
             shape = np.shape(getattr(self, name))
             if any(side != P for side in shape):
@@ -123,87 +150,19 @@ class NormalInverseWishart(Value):
             raise ValueError(
                 f"kappa must exceed P - 1 = {P - 1} for a proper prior, got {kappa:g}"
             )
-        # WᵀSW, without a P×P matrix where S is a diagonal or a multiple of I
+        # wᵀSw, without a P×P matrix where S is a diagonal or a multiple of I
         S = np.asarray(self.scale)
-        square = W.T @ S @ W if S.ndim == 2 else (W * S.reshape(-1, 1)).T @ W
-        means = self.mean_neg, self.mean_pos
-        mean = np.array([np.sum(np.reshape(m, (-1, 1)) * W, axis=0) for m in means])
-        return ProjectedPrior(mean, square, np.array([self.nu_neg, self.nu_pos]), kappa)
-
-    def learn(self, Z, positive, weight=None, *, covariance="common"):
-        """Summary of a data set, from which posteriors of linear models are computed.
-
-        Parameters
-        ----------
-        Z : ndarray or sparse matrix of shape (n, P)
-        positive : ndarray of bool of shape (n,)
-        weight : ndarray of shape (n,), default=None
-        covariance : {"common", "spherical", "separate"}, default="common"
-
-        Returns
-        -------
-        LearntConjugate
-            Its method ``project(w, score)`` returns the posterior of one linear model.
-        """
-        features = None
-        if covariance == "spherical":
-            features = class_moments(Z, positive, weight, featurewise=True)
-        return LearntConjugate(self, positive, weight, covariance, features)
-
-
-@dataclass(frozen=True, eq=False)
-class ProjectedPrior:
-    """``Wᵀm_c`` (2, k), ``WᵀSW`` (k, k), ν_c (2,) and κ: the prior of k scores."""
-
-    mean: np.ndarray
-    square: np.ndarray
-    nu: np.ndarray
-    kappa: float
-
-    def update(self, neg, pos, shared):
-        """Section 1 for scores with the moments ``neg, pos``.
-
-        Returns
-        -------
-        mean, nu : ndarray of shape (2, k), (2,)
-            ``Wᵀm_c*`` and ν_c*.
-        scatter, kappa : ndarray of shape (c, k, k), (c,)
-            WᵀS*W and κ* of each class; c is 1 if they share a covariance.
-        """
-        n = np.array([neg.n, pos.n])
-        nu = self.nu + n
-        sample = np.reshape([neg.mean, pos.mean], self.mean.shape)
-        W = np.reshape([neg.scatter, pos.scatter], (2, *self.square.shape))
+        square = w @ S @ w if S.ndim == 2 else np.sum(S * w**2)
+        prior = np.array([np.sum(m * w) for m in (self.mean_neg, self.mean_pos)])
+        n, nu = np.array([neg.n, pos.n]), np.array([self.nu_neg, self.nu_pos])
+        sample, W = (neg.mean, pos.mean), np.array([neg.scatter, pos.scatter])
         # m_c* = (n_c x̄_c + ν_c m_c)/ν_c*
-        mean = (n[:, None] * sample + self.nu[:, None] * self.mean) / nu[:, None]
-        # W_c + (n_c ν_c/ν_c*)(x̄_c − m_c)(x̄_c − m_c)ᵀ
-        gap = sample - self.mean
-        factor = (n * self.nu / nu)[:, None, None]
-        scatter = W + factor * gap[:, :, None] * gap[:, None, :]
+        mean = (n * sample + nu * prior) / (nu + n)
+        # W_c + (n_c ν_c/ν_c*)(x̄_c − m_c)²
+        W = W + n * nu / (nu + n) * (sample - prior) ** 2
         if shared:
-            scatter, n = scatter.sum(axis=0, keepdims=True), n.sum(keepdims=True)
-        return mean, nu, self.square + scatter, self.kappa + n
-
-
-@dataclass(frozen=True, eq=False)
-class LearntConjugate:
-    """A prior with the classes and weights of a data set, without its rows.
-
-    ``features`` holds the feature-wise moments of both classes for a spherical
-    covariance; everything else is computed for one direction at a time.
-    """
-
-    prior: NormalInverseWishart
-    positive: np.ndarray
-    weight: np.ndarray | None
-    covariance: str
-    features: tuple[Moments, Moments] | None
-
-    def project(self, w, score) -> ProjectedPosterior:
-        """Posterior of the scores ``X @ w``, shape (n,), of the rows."""
-        neg, pos = class_moments(score, self.positive, self.weight)
-        known = self.prior, self.covariance, self.features
-        return projected_posterior(neg, pos, w, *known)
+            W, total = W.sum(keepdims=True), n.sum(keepdims=True)
+        return mean, nu + n, square + W, kappa + (total if shared else n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,77 +216,6 @@ class ProjectedPosterior(Value):
             # P(T₁ > T₀) = E[AUC] with independent variances, T_c the score of a new row
             return self._independent_variances().mean()
         return area_under_rates(*self.rates(np.unique(thresholds)[::-1]))
-
-
-def projected_posterior(
-    neg: Moments,
-    pos: Moments,
-    w,
-    prior: NormalInverseWishart,
-    covariance: str,
-    features: tuple[Moments, Moments] | None = None,
-) -> ProjectedPosterior:
-    """Posterior of the scores from their moments; O(P), no P×P matrix.
-
-    Parameters
-    ----------
-    neg, pos : Moments
-        Moments of the scores ``X @ w``, one-dimensional.
-    w : ndarray of shape (P,)
-    prior : NormalInverseWishart
-    covariance : {"common", "spherical", "separate"}
-    features : tuple of Moments, default=None
-        Feature-wise moments ``neg, pos``; ``"spherical"`` needs them for ``tr S*``.
-
-    Returns
-    -------
-    ProjectedPosterior
-
-    Raises
-    ------
-    ValueError
-        If the posterior is not proper: the prior is improper and n is too small.
-    """
-    projected, P, shared = prior.project(w), len(w), covariance != "separate"
-    mean, nu, scatter, kappa = projected.update(neg, pos, shared)
-    q, df = scatter[:, 0, 0], kappa - P + 1
-    if covariance == "spherical":
-        # q = ‖w‖² tr S*, df = P(κ* + P + 1) − 2
-        q, df = (w @ w) * _trace(prior, features), P * (kappa + P + 1) - 2
-    rows = f"{neg.n:g} + {pos.n:g} rows"
-    # "not >" instead of "<=" refuses NaN as well
-    if not (df >= 1).all() or not (q > 0).all():
-        raise ValueError(
-            "prior is improper and the data cannot make it proper: the posterior "
-            f"needs df >= 1 and q > 0, got df = {df.min():g} and q = {q.min():g} with "
-            f"{rows} and P = {P}; use a proper prior (scale > 0, kappa > P - 1)"
-        )
-    # a flat prior of a class mean takes one row
-    known = np.array([neg.n, pos.n]) - (projected.nu == 0)
-    rank = known.sum() if shared else known.min()
-    if covariance != "spherical" and not np.any(prior.scale) and rank < P:
-        raise ValueError(
-            "scale must be > 0 when the rows cannot make the covariance proper: "
-            f"scale=0.0 with P = {P} features and {rows} gives a scatter of rank "
-            f"{rank:g}"
-        )
-    q, df = (np.broadcast_to(part, 2) for part in (q, df))
-    return ProjectedPosterior(mean[:, 0], nu, q, df, shared)
-
-
-def _trace(prior, features):
-    """``tr S*``, the sum of section 1 for every feature."""
-    if features is None:
-        raise ValueError("features must be given for 'spherical', got None")
-    neg, pos = features
-    S = np.asarray(prior.scale)
-    trace = np.trace(S) if S.ndim == 2 else np.sum(np.broadcast_to(S, neg.mean.shape))
-    classes = (neg, prior.nu_neg, prior.mean_neg), (pos, prior.nu_pos, prior.mean_pos)
-    # tr S + Σ_c [tr W_c + (n_c ν_c/ν_c*) ‖x̄_c − m_c‖²]
-    for part, nu, m in classes:
-        between = part.n * nu / (part.n + nu) * (part.mean - m) ** 2
-        trace = trace + np.sum(part.scatter + between)
-    return trace
 
 
 def area_under_rates(fpr, tpr) -> float:

@@ -1,9 +1,4 @@
-"""Two linear models, or many, under one joint posterior (sections 7 and 9).
-
-The scatter is factorised for ``[w_a, w_b − βw_a]``, whose scores are nearly
-uncorrelated. For two almost equal models the small difference therefore does not cancel
-(a correlation 1 − ε has an error of √ε), and one model twice is a tie.
-"""
+"""Two linear models, or many, under one joint posterior (section 8)."""
 
 from __future__ import annotations
 
@@ -11,21 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtri, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import qmc
 
-from ..statistics._checks import (
-    as_numbers,
-    check_integer,
-    check_numbers,
-    generator,
-)
-from ..statistics._moments import class_moments
+from ..statistics._checks import as_numbers, check_integer, check_numbers, generator
 from ..statistics._result import Value
-from ._conjugate import NormalInverseWishart
 from ._distribution import Distribution
 
-_ROUNDING = 1e-12  # AUCs that differ by less belong to one and the same model
 _END = 1e-12  # Sobol points may be 0, whose normal quantile is −∞
 # AUCs within it are equally good: two solvers of one problem differ by that much
 TIE = 1e-4
@@ -102,129 +89,12 @@ class AUCDifferencePosterior(Distribution):
         return {"AUC_a - AUC_b": row}
 
 
-@dataclass(frozen=True, eq=False)
-class JointPosterior:
-    """Posterior of the means and covariances of two scores.
-
-    Parameters
-    ----------
-    D : ndarray of shape (2,)
-        ``Wᵀ(m₁* − m₀*)``.
-    nu : ndarray of shape (2,)
-        ν₀*, ν₁*.
-    roots : list of ndarray of shape (2, 2)
-        R with RRᵀ = WᵀS*W, of each class, or one where they share a covariance.
-    df : ndarray of shape (len(roots),)
-        κ* − P + 2.
-    """
-
-    D: np.ndarray
-    nu: np.ndarray
-    roots: list[np.ndarray]
-    df: np.ndarray
-
-    def draw(self, n_draws, random_state) -> AUCDifferencePosterior:
-        """Quasi-random draws of both AUCs; their number becomes a power of 2."""
-        n_draws = check_integer("n_draws", n_draws, 1)
-        # For each class three uniforms for Bartlett's B and two for d
-        classes = len(self.roots)
-        u = sobol(5 * classes, n_draws, random_state).T.reshape(classes, 5, -1)
-        # M Mᵀ is the covariance Σ_c of the two scores
-        M = list(map(_draw_half, self.roots, self.df, u[:, :3]))
-        # V = Σ₀/ν₀* + Σ₁/ν₁*
-        v = 1 / self.nu if classes == 2 else (1 / self.nu).sum(keepdims=True)
-        halves = [m * root for m, root in zip(M, np.sqrt(v), strict=True)]
-        spread = np.sqrt(2 // classes * sum((m**2).sum(axis=1) for m in M))
-        # d ~ N(D, V), AUC = Φ(d/√(wᵀ(Σ₀ + Σ₁)w))
-        normal = ndtri(u[:, 3:])
-        gap = self.D[:, None] + np.einsum("cikn,ckn->in", np.array(halves), normal)
-        auc_a, auc_b = ndtr(gap / spread)
-        return AUCDifferencePosterior(auc_a, auc_b, self._probability(halves, spread))
-
-    def _probability(self, halves, spread):
-        """``E_Σ P(d_a/spread_a > d_b/spread_b | Σ)``."""
-        # Given Σ: d_a/s_a − d_b/s_b ~ N(D_a/s_a − D_b/s_b, Σ_c ‖h_a/s_a − h_b/s_b‖²),
-        # h the rows of the half H of class c and s the spread
-        gap = self.D[0] / spread[0] - self.D[1] / spread[1]
-        # V = Σ HHᵀ; of almost equal rules only the difference of its rows has digits
-        apart = [half[0] / spread[0] - half[1] / spread[1] for half in halves]
-        variance = sum(np.einsum("kn,kn->n", part, part) for part in apart)
-        same = (variance < _ROUNDING) & (np.abs(gap) < _ROUNDING)
-        z = gap / np.sqrt(np.maximum(variance, _ROUNDING**2))
-        return float(np.where(same, 0.5, ndtr(z)).mean())
-
-
 def sobol(dimensions, n_draws, random_state):
     """Scrambled Sobol points in (0, 1), of shape (n, dimensions)."""
     engine = qmc.Sobol(dimensions, seed=generator(random_state))
     # Sobol points are balanced only for powers of 2
     u = engine.random_base2(int(np.ceil(np.log2(max(n_draws, 2)))))
     return np.clip(u, _END, 1 - _END)
-
-
-def joint_posterior(
-    scores, W, positive, weight, prior: NormalInverseWishart, covariance: str
-) -> JointPosterior:
-    """Joint posterior of two linear models.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, 2)
-    W : ndarray of shape (P, 2)
-        Coefficients ``[w_a w_b]`` of all features that either model sees.
-    positive : ndarray of bool of shape (n,)
-    weight : ndarray of shape (n,) or None
-    prior : NormalInverseWishart
-    covariance : {"common", "separate"}
-
-    Returns
-    -------
-    JointPosterior
-
-    Raises
-    ------
-    ValueError
-        If the posterior is not proper: the prior is improper and n is too small.
-    """
-    # β = W_ab/W_aa, the slope of the second score on the first within the classes
-    within = sum(part.scatter for part in class_moments(scores, positive, weight))
-    beta = within[0, 1] / within[0, 0] if within[0, 0] > 0 else 0.0
-    scores, W = (m - beta * m[:, :1] * [0, 1] for m in (scores, W))
-    neg, pos = class_moments(scores, positive, weight)
-    shared = covariance == "common"
-    mean, nu, scatter, kappa = prior.project(W).update(neg, pos, shared)
-    # κ* − P + 2: two dimensions keep one degree of freedom more than one does
-    df = kappa - len(W) + 2
-    back = np.array([[1.0, 0.0], [beta, 1.0]])  # to a and b
-    roots = [back @ _root(part) for part in scatter]
-    # The second χ² of Bartlett's B has df − 1 degrees of freedom
-    if not (df > 1).all() or not all(root.any(axis=1).all() for root in roots):
-        raise ValueError(
-            "prior is improper and the data cannot make it proper: the posterior "
-            f"needs df > 1 and scores that vary, got df = {df.min():g}; use a proper "
-            "prior (scale > 0, kappa > P - 1)"
-        )
-    return JointPosterior(back @ (mean[1] - mean[0]), nu, roots, df)
-
-
-def _root(scatter):
-    """Cholesky factor R, ``RRᵀ = scatter``; a constant score has a row of 0."""
-    # R = [[a, 0], [W_ab/a, √(W_bb − (W_ab/a)²)]]; rounding can make the last square < 0
-    a = np.sqrt(scatter[0, 0])
-    below = scatter[0, 1] / a if a > 0 else 0.0
-    return np.array([[a, 0.0], [below, np.sqrt(max(scatter[1, 1] - below**2, 0.0))]])
-
-
-def _draw_half(root, df, u):
-    """Draws of ``M = R B⁻ᵀ``, shape (2, 2, n); MMᵀ is inverse-Wishart."""
-    # Bartlett: B = [[√χ²_df, 0], [N, √χ²_{df−1}]], BBᵀ ~ Wishart(I, df), and
-    # B⁻ᵀ = [[1/first, −N/(first second)], [0, 1/second]]
-    first, second = np.sqrt(chdtri(df, u[0])), np.sqrt(chdtri(df - 1, u[1]))
-    inverse = [
-        [1 / first, -ndtri(u[2]) / (first * second)],
-        [np.zeros_like(first), 1 / second],
-    ]
-    return np.einsum("ij,jkn->ikn", root, inverse)
 
 
 @dataclass(frozen=True, eq=False)

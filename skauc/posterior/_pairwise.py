@@ -1,4 +1,4 @@
-"""The mean AUC over all pairs of classes (section 8).
+"""The mean AUC over all pairs of classes (section 7).
 
 Each pair (i, j) of K > 2 classes has its own posterior, from its own rows and its own
 linear model. The mean of the average is exact. The pairs share rows and coefficients,

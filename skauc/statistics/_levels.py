@@ -14,9 +14,8 @@ run of such neighbours is tied only if the whole run is that narrow and its dist
 other scores is 1000 times its width: scores that are dense somewhere, such as
 probabilities near 1, keep their order. Integers are exact.
 
-References: DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595;
-Bamber (1975), https://doi.org/10.1016/0022-2496(75)90001-2; Sun & Xu (2014),
-https://doi.org/10.1109/LSP.2014.2337313; Obuchowski (1997),
+References: DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Sun
+& Xu (2014), https://doi.org/10.1109/LSP.2014.2337313; Obuchowski (1997),
 https://doi.org/10.2307/2533958. The variance as a function of the AUC alone:
 Hanley & McNeil (1982), https://doi.org/10.1148/radiology.143.1.7063747; Newcombe
 (2006), https://doi.org/10.1002/sim.2324.
@@ -125,28 +124,6 @@ class Levels(Value):
         # sum from above: 1 − (weight below) would cancel if it is small
         above = 2 * np.cumsum(self.pos[::-1])[::-1] - self.pos
         return above / (2 * n_pos), self._negatives_below / (2 * n_neg)
-
-    @property
-    def spreads(self) -> tuple[float, ...]:
-        """Mean of ``(V − A)²`` over the negatives and over the positives."""
-        classes = zip(self.placements, (self.neg, self.pos), strict=True)
-        return tuple(float(w @ (v - self.auc) ** 2 / w.sum()) for v, w in classes)
-
-    @property
-    def bamber_variance(self) -> float:
-        """Bamber's unbiased variance (eq. 2 of Cortes & Mohri); below 0 it is 0.
-
-        ``[E ψ² + (n₁ − 1) P_xxy + (n₀ − 1) P_xyy − (n₁ + n₀ − 1) A²]`` over
-        ``(n₁ − 1)(n₀ − 1)``, with ψ ∈ {0, ½, 1} of a pair and the probabilities that
-        two positives beat one negative, or one positive two negatives.
-        """
-        n0, n1 = map(float, self.sizes)
-        # E ψ²: a tie has ψ² = ¼, not ½
-        square = self.auc - float(self.neg @ self.pos) / (n0 * n1) / 4
-        # (n₁ − 1) P_xxy = n₁ mean V₀₁² − E ψ²; around A, where little cancels
-        spread01, spread10 = self.spreads
-        excess = n1 * spread01 + n0 * spread10 - (square - self.auc**2)
-        return max(excess / ((n1 - 1) * (n0 - 1)), 0.0)
 
     @cached_property
     def thresholds(self) -> np.ndarray:

@@ -10,22 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from skauc import (
-    NormalInverseWishart,
-    SampleWeightWarning,
-    auc_estimate,
-    cbauc_score,
-    cortes_mohri_interval,
-    cortes_mohri_moments,
-)
+from skauc import SampleWeightWarning, auc_estimate
 
 ASAH = json.loads((Path(__file__).parents[1] / "reference/proc_asah.json").read_text())
 Y = np.array(ASAH["outcome"])
 NDKA, S100B = np.array(ASAH["ndka"]), np.array(ASAH["s100b"])
-WALD = ["delong", "bamber", "hanley_mcneil", "max_variance", "binormal"]
-METHODS = [*WALD, "score", "hanley_mcneil_score", "bayesian", "cortes_mohri"]
-METHODS += ["bootstrap"]
-OPTIONS = {"cortes_mohri": {"n_errors": 3}, "bootstrap": {"n_resamples": 499}}
+METHODS = ["score", "hanley_mcneil_score", "delong", "hanley_mcneil", "bootstrap"]
+OPTIONS = {"bootstrap": {"n_resamples": 499}}
 
 
 def estimate_of(neg, pos, **kwargs):
@@ -119,69 +110,6 @@ def test_transforms_are_the_delta_method_by_hand():
     assert got == pytest.approx(expected, rel=1e-12)
 
 
-def test_binormal_error_is_the_delta_methods():
-    """``V(mean) = S/n, V(S) = 2S²/(n − 1)``, and the slopes of Φ(δ) by differences."""
-    neg, pos = normal_samples(12, 9)
-
-    def auc(m0, s0, m1, s1):
-        return stats.norm.cdf((m1 - m0) / np.sqrt(s0 + s1))
-
-    at, variance = [], []
-    for x in (neg, pos):
-        S, n = x.var(ddof=1), len(x)
-        at += [x.mean(), S]
-        variance += [S / n, 2 * S**2 / (n - 1)]
-    h = 1e-5 * np.eye(4)
-    slope = [(auc(*(at + d)) - auc(*(at - d))) / 2e-5 for d in h]
-    expected = np.sqrt(np.square(slope) @ variance)
-    found = estimate_of(neg, pos)
-    assert found.standard_error("binormal") == pytest.approx(expected, rel=1e-8)
-    bound = found.auc * (1 - found.auc) / 9  # nothing in [0, 1] varies more
-    assert found.standard_error("max_variance") == pytest.approx(np.sqrt(bound))
-
-
-def test_bayesian_common_is_the_reference_posterior_of_cbauc():
-    neg, pos = normal_samples(8, 12, seed=4)
-    y, s = np.repeat([0, 1], [8, 12]), np.concatenate([neg, pos])
-    prior = NormalInverseWishart(nu_neg=0, nu_pos=0, kappa=-2, scale=0.0)
-    mean = cbauc_score(y, s, prior=prior)
-    low, high = auc_estimate(y, s).confidence_interval(
-        0.01, "bayesian", covariance="common"
-    )
-    assert low < mean + 0.02
-    assert high > mean - 0.02
-
-
-@pytest.mark.parametrize("covariance", ["separate", "common"])
-def test_bayesian_limits_are_those_of_drawn_moments(covariance):
-    """Reference prior: SS/σ² is χ² with n_c − 1 (or n − 2) degrees of freedom."""
-    neg, pos = normal_samples(6, 9, seed=2)
-    rng, n, m = np.random.default_rng(0), [len(neg), len(pos)], 400_000
-    squares = [((x - x.mean()) ** 2).sum() for x in (neg, pos)]
-    if covariance == "separate":
-        variance = [
-            a / rng.chisquare(k - 1, m) for a, k in zip(squares, n, strict=True)
-        ]
-    else:
-        variance = [sum(squares) / rng.chisquare(sum(n) - 2, m)] * 2
-    mu = [
-        x.mean() + np.sqrt(v / len(x)) * rng.standard_normal(m)
-        for x, v in zip((neg, pos), variance, strict=True)
-    ]
-    aucs = stats.norm.cdf((mu[1] - mu[0]) / np.sqrt(sum(variance)))
-    got = estimate_of(neg, pos).confidence_interval(
-        0.9, "bayesian", covariance=covariance
-    )
-    assert got == pytest.approx(np.quantile(aucs, [0.05, 0.95]), abs=2e-3)
-
-
-def test_binormal_of_two_constant_classes():
-    estimate = estimate_of(np.zeros(4), np.ones(3))
-    assert estimate.standard_error("binormal") == 0
-    low, high = estimate.confidence_interval(method="binormal")
-    assert 0 < low < high == 1
-
-
 def test_bootstrap_is_scipys_bca():
     neg, pos = NDKA[Y == 0], NDKA[Y == 1]
 
@@ -217,15 +145,6 @@ def test_skewed_bootstrap_is_scipys_bca():
     assert got == pytest.approx(tuple(scipys.confidence_interval), abs=3e-3)
 
 
-@pytest.mark.parametrize("method", ["binormal", "bayesian"])
-def test_scores_of_any_size(method):
-    neg, pos = normal_samples(20, 30)
-    expected = estimate_of(neg, pos).confidence_interval(method=method)
-    for unit in (1e-75, 1e75):
-        got = estimate_of(unit * neg, unit * pos).confidence_interval(method=method)
-        assert got == pytest.approx(expected, rel=1e-9)
-
-
 def test_wald_limits_stay_between_0_and_1():
     estimate = estimate_of(np.arange(8.0), np.arange(6.5, 14))
     low, high = estimate.confidence_interval(method="delong", transform="none")
@@ -241,20 +160,10 @@ def test_delong_of_two_rows():
     assert estimate.standard_error("delong") ** 2 == pytest.approx(expected)
 
 
-def test_cortes_mohri_counts_the_errors():
-    estimate = auc_estimate(Y, S100B)
-    errors = int(((S100B > 0.205) != Y).sum())
-    expected = cortes_mohri_interval(41, 72, errors, 0.9)
-    for option in ({"threshold": 0.205}, {"n_errors": errors}):
-        assert estimate.confidence_interval(0.9, "cortes_mohri", **option) == expected
-    error = estimate.standard_error("cortes_mohri", threshold=0.205)
-    assert error == np.sqrt(cortes_mohri_moments(41, 72, errors)[1])
-
-
 def test_zero_variance_is_clopper_pearson():
     estimate = estimate_of(np.arange(5), np.arange(5, 11))
     expected = stats.binomtest(5, 5).proportion_ci(0.95)
-    for method in ("delong", "bamber", "hanley_mcneil", "max_variance", "bootstrap"):
+    for method in ("delong", "hanley_mcneil", "bootstrap"):
         got = estimate.confidence_interval(method=method)
         assert got == pytest.approx(tuple(expected), rel=1e-12)
 
@@ -269,8 +178,6 @@ scores = st.lists(st.integers(-3, 3), min_size=2, max_size=8)
 def test_inside_nested_and_one_sided(neg, pos, method):
     estimate = estimate_of(np.array(neg, float), np.array(pos, float))
     options = OPTIONS.get(method, {})
-    if method == "cortes_mohri":
-        options = {"n_errors": min(3, len(neg))}
     last = (1.0, 0.0)
     for level in (0.5, 0.9, 0.95, 0.999, 1 - 1e-9):
         low, high = estimate.confidence_interval(level, method, **options)
@@ -296,9 +203,7 @@ def test_swapping_the_classes_mirrors(method):
         low, high = estimate_of(neg, pos).confidence_interval(method=method, **options)
         swapped = estimate_of(pos, neg)
         mirror = swapped.confidence_interval(method=method, **options)
-        if method == "cortes_mohri":  # the AUC does not enter
-            assert mirror == (low, high)
-        elif method == "bootstrap":  # other draws
+        if method == "bootstrap":  # other draws
             assert mirror == pytest.approx((1 - high, 1 - low), abs=0.05)
         elif method == "hanley_mcneil":  # its exponential scores are not symmetric
             assert swapped.auc == pytest.approx(1 - estimate_of(neg, pos).auc)
@@ -324,9 +229,7 @@ def test_weights_are_repeated_rows(method):
         assert got == pytest.approx(expected, abs=1e-8)
 
 
-@pytest.mark.parametrize(
-    "method", [m for m in METHODS if m not in ("binormal", "bayesian", "cortes_mohri")]
-)
+@pytest.mark.parametrize("method", METHODS)
 def test_order_of_the_rows_and_monotone_maps(method):
     rng = np.random.default_rng(8)
     shuffle = rng.permutation(len(Y))
@@ -367,8 +270,7 @@ def test_clusters_by_loops():
 # ------------------------------------------------------------------------- edges
 
 
-@pytest.mark.parametrize("method", ["score", "hanley_mcneil_score", "hanley_mcneil",
-                                    "max_variance"])  # fmt: skip
+@pytest.mark.parametrize("method", ["score", "hanley_mcneil_score", "hanley_mcneil"])
 def test_one_row_in_a_class(method):
     for sizes in [(1, 1), (1, 5), (5, 1)]:
         low, high = estimate_of(*normal_samples(*sizes)).confidence_interval(
@@ -404,11 +306,9 @@ def test_bad_input(change, message):
         ({"method": "wald"}, "method must be one of 'score', .* got 'wald'"),
         ({"transform": "log", "method": "delong"}, "transform must be .* got 'log'"),
         ({"alternative": "both"}, "alternative must be .* got 'both'"),
-        ({"method": "delong", "n_errors": 3}, "n_errors must not be given .*'delong'"),
-        ({"method": "cortes_mohri"}, "threshold or n_errors, got none of them"),
-        ({"method": "cortes_mohri", "n_errors": 3, "threshold": 1}, "got thr.* and n_"),
+        ({"method": "delong", "n_resamples": 9}, "n_resamples must not .*'delong'"),
+        ({"method": "bayesian"}, "method must be one of 'score', .* got 'bayesian'"),
         ({"method": "bootstrap", "n_resamples": 0}, "n_resamples must .* got 0"),
-        ({"method": "bayesian", "covariance": "full"}, "covariance must .* got 'full'"),
     ],
 )
 def test_bad_options(arguments, message):
@@ -456,9 +356,6 @@ WRONG = [
         ({"method": "bootstrap", "n_resamples": "x"}, "n_resamples must .* got 'x'"),
         ({"method": "bootstrap", "n_resamples": np.inf}, "n_resamples must .* inf"),
         ({"method": "bootstrap", "random_state": "x"}, "random_state must .* got 'x'"),
-        ({"method": "bayesian", "covariance": [1]}, r"covariance must .* got \[1\]"),
-        ({"method": "cortes_mohri", "threshold": "x"}, "threshold must .* got 'x'"),
-        ({"method": "cortes_mohri", "threshold": 1, "adaptive": 2}, "adaptive .* 2"),
         ({"method": None, "confidence_level": "a"}, "confidence_level must .* 'a'"),
     ],
 )
@@ -477,15 +374,3 @@ def test_too_few_rows_or_clusters():
         estimate.confidence_interval()
     with pytest.raises(ValueError, match="must be 'delong' with groups, got 'score'"):
         auc_estimate(Y, NDKA, groups=Y).confidence_interval(method="score")
-
-
-def test_bayesian_of_a_class_that_does_not_vary():
-    neg, pos = np.zeros(5), np.array([-0.5, 1.0, 2.0, 2.5])
-    estimate = estimate_of(neg, pos)
-    exact = stats.binomtest(3, 4).proportion_ci(0.9)  # n_smallest trials
-    got = estimate.confidence_interval(0.9, "bayesian")
-    assert got == pytest.approx((exact.low, exact.high))
-    assert estimate.standard_error("bayesian") == 0
-    common = estimate.confidence_interval(0.9, "bayesian", covariance="common")
-    assert common != pytest.approx(got, abs=1e-3)
-    assert estimate.standard_error("bayesian", covariance="common") > 0

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.spatial import ConvexHull
 from sklearn.metrics import auc, roc_auc_score, roc_curve
 
 from skauc import auc_estimate, empirical_roc
@@ -47,29 +46,7 @@ def test_labels_and_infinite_scores():
     )
 
 
-# --------------------------------------------------------------- hull and points
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_hull_is_the_convex_hull(seed):
-    y, score = rows(seed=seed, shift=0.7)
-    roc = empirical_roc(y, score)
-    hull = roc.convex_hull()
-    points = np.column_stack([np.append(roc.fpr, 1), np.append(roc.tpr, 0)])
-    area = ConvexHull(points).volume  # with the corner (1, 0): the area below
-    assert hull.auc == pytest.approx(area, rel=1e-12)
-    inner = roc.fpr > 0  # the hull may rise at 0
-    assert np.all(np.interp(roc.fpr, *hull[:2])[inner] >= roc.tpr[inner] - 1e-12)
-    assert hull.tpr[hull.fpr == 0].max() == roc.tpr[~inner].max()
-    for t, x, r in zip(hull.thresholds[1:], hull.fpr[1:], hull.tpr[1:], strict=True):
-        called = score >= t
-        assert (x, r) == pytest.approx((called[y == 0].mean(), called[y == 1].mean()))
-
-
-def test_hull_of_a_bad_score_is_chance():
-    hull = empirical_roc([0, 0, 1, 1], [3, 4, 1, 2]).convex_hull()
-    assert hull.auc == 0.5
-    assert hull.fpr.tolist() == [0, 1]
+# ------------------------------------------------------------------------ points
 
 
 def test_rates_on_the_curve_and_areas_of_parts():

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from scipy.stats.contingency import odds_ratio, relative_risk
 
-from skauc import OperatingComparison, auc_estimate, empirical_roc, operating_points
+from skauc import OperatingComparison, empirical_roc, operating_points
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
@@ -430,14 +430,9 @@ def test_points_are_compared_with_points_of_the_same_rows_and_rule(rng):
 def test_a_threshold_is_reached_by_an_equal_score(rng):
     y, score = rng.random(90) < 0.5, rng.integers(0, 3, 90)
     for t in (0, 0.5, 1, 2):
-        errors = np.sum((score >= t) != y)
         points = operating_points(y, score, threshold=t)
-        assert points.false_positives + points.false_negatives == errors
-        estimate = auc_estimate(y, score)
-        given = {"method": "cortes_mohri"}
-        assert estimate.confidence_interval(
-            threshold=t, **given
-        ) == estimate.confidence_interval(n_errors=errors, **given)
+        errors = points.false_positives + points.false_negatives
+        assert errors == np.sum((score >= t) != y)
 
 
 @pytest.mark.parametrize("best", ["youden", "closest"])

@@ -429,7 +429,7 @@ def test_laws(law, prior):
 
 @SILENT
 @pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("covariance", ["common", "spherical", "separate"])
+@pytest.mark.parametrize("covariance", ["common", "separate"])
 def test_weights_repeat_rows(prior, covariance):
     if prior != "flat" and covariance != "common":
         pytest.skip("the adaptive prior has one covariance")
@@ -485,7 +485,7 @@ def test_small_classes_and_single_features(n):
 def test_one_row_of_a_class_is_defined_by_the_prior():
     y = (np.arange(len(Y)) == 0).astype(int)
     model = LogisticRegression().fit(X, y)
-    for covariance in ("common", "spherical", "separate"):
+    for covariance in ("common", "separate"):
         question = {"prior": "paper", "covariance": covariance}
         with pytest.warns(UntrustedAUCWarning, match="A class has only 1 row, so"):
             posterior = auc_posterior(model, X, y, **question)

@@ -5,7 +5,7 @@ from functools import wraps
 
 import numpy as np
 import pytest
-from scipy import integrate, sparse, stats
+from scipy import sparse
 from scipy.special import ndtr, ndtri
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -22,14 +22,12 @@ from sklearn.model_selection import (
     HalvingGridSearchCV,
     HalvingRandomSearchCV,
     RandomizedSearchCV,
-    StratifiedKFold,
     TunedThresholdClassifierCV,
     check_cv,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 from sklearn_versions import l1_part
 
 from skauc import (
@@ -39,7 +37,6 @@ from skauc import (
     ResubstitutionSplit,
     UntrustedAUCWarning,
     auc_posterior,
-    best_score_bias,
     cbauc_scorer,
     compare_auc,
     make_cbauc_scorer,
@@ -661,88 +658,6 @@ def test_rule_of_one_score():
 def test_errors_of_the_rule(make, text):
     with pytest.raises(ValueError, match=text):
         make()
-
-
-# ---------------------------------------------------------- bias of the best score
-
-TREE = DecisionTreeClassifier(random_state=0)
-TREES = {"max_depth": [1, 2, 4], "min_samples_leaf": [1, 6]}
-
-
-def searched(scoring="roc_auc", cv=5, **how):
-    return GridSearchCV(TREE, TREES, scoring=scoring, cv=cv, **how).fit(X, Y)
-
-
-def test_bias_by_fits_and_loops():
-    search = searched()
-    errors = []  # e_k(θ) = 1 − AUC of candidate θ in fold k, as the source writes
-    for train, test in StratifiedKFold(5).split(X, Y):
-        errors.append([])
-        for params in search.cv_results_["params"]:
-            model = clone(TREE).set_params(**params).fit(X[train], Y[train])
-            score = model.predict_proba(X[test])[:, 1]
-            errors[-1].append(1 - roc_auc_score(Y[test], score))
-    best = min(range(6), key=lambda j: sum(e[j] for e in errors))  # the first of ties
-    expected = sum(e[best] - min(e) for e in errors) / 5
-    assert best_score_bias(search) == pytest.approx(expected, rel=1e-10)
-    assert expected > 0.005
-    others = np.flatnonzero(np.arange(6) != best)  # one that failed is left out
-    worst = others[np.argmin(search.cv_results_["split2_test_score"][others])]
-    search.cv_results_["split2_test_score"][worst] = np.nan
-    assert best_score_bias(search) == pytest.approx(expected, rel=1e-10)
-
-
-def test_bias_of_several_scores_and_of_halving():
-    alone = searched("balanced_accuracy")
-    both = searched(["roc_auc", "balanced_accuracy"], refit="balanced_accuracy")
-    assert best_score_bias(both) == best_score_bias(alone)
-    assert best_score_bias(searched(refit=False)) == best_score_bias(searched())
-    search = HalvingGridSearchCV(
-        TREE, {"max_depth": [1, 2, 3, 4]}, scoring="roc_auc", cv=3, factor=2,
-        min_resources=36, random_state=0,
-    ).fit(X, Y)  # fmt: skip
-    found = search.cv_results_
-    last = found["iter"] == found["iter"].max()
-    folds = [found[f"split{k}_test_score"] for k in range(3)]
-    expected = np.mean([s[last].max() - s[search.best_index_] for s in folds])
-    assert 0 < last.sum() < len(last)
-    assert best_score_bias(search) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("K", [2, 4, 10])
-def test_expected_bias_of_equal_candidates(K):
-    """The bias is σ c/√K, and its estimate expects σ c (1 − 1/√K)."""
-    search, sigma, draws = searched(cv=K), 0.05, 1500
-    estimates, biases, rng = [], [], np.random.default_rng(K)
-    for _ in range(draws):
-        scores = 0.7 + sigma * rng.standard_normal((K, 6))
-        for k in range(K):
-            search.cv_results_[f"split{k}_test_score"] = scores[k]
-        search.best_index_ = int(scores.mean(axis=0).argmax())
-        estimates.append(best_score_bias(search))
-        biases.append(scores.mean(axis=0).max() - 0.7)
-    # c: mean of the largest of 6 standard normals
-    c = integrate.quad(
-        lambda z: z * 6 * stats.norm.pdf(z) * stats.norm.cdf(z) ** 5, -10, 10
-    )[0]
-    for found, share in ((biases, 1 / np.sqrt(K)), (estimates, 1 - 1 / np.sqrt(K))):
-        error = np.std(found) / np.sqrt(draws)
-        assert np.mean(found) == pytest.approx(sigma * c * share, abs=4 * error)
-
-
-def test_errors_of_the_bias():
-    unscored = searched(cv=2)
-    unscored.cv_results_["split1_test_score"][unscored.best_index_] = np.nan
-    for search, text in (
-        (clone(TREE).fit(X, Y), "search must have best_score_.* got Decision"),
-        (searched(refit=lambda results: 0), "search must have best_score_ and"),
-        (0.5, "search must be a fitted search, got 0.5"),
-        (GridSearchCV(TREE, TREES), "not fitted yet"),
-        (searched(cv=ResubstitutionSplit()), "must have two folds or more, got 1"),
-        (unscored, r"in every fold, got \[0\..*, nan\]"),
-    ):
-        with pytest.raises(ValueError, match=text):
-            best_score_bias(search)
 
 
 # ------------------------------------------------------------------------ splitter

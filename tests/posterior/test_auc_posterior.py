@@ -13,11 +13,10 @@ from scipy import stats
 from scipy.integrate import quad, trapezoid
 from scipy.special import ndtr
 
-from skauc import AUCPosterior, NormalInverseWishart
+from skauc import AUCPosterior, NormalInverseWishart, class_moments
 
 SAMPLERS = {
     "common": oracles.sample_common,
-    "spherical": oracles.sample_spherical,
     "separate": oracles.sample_separate,
 }
 covariances = pytest.mark.parametrize("covariance", SAMPLERS)
@@ -26,8 +25,7 @@ covariances = pytest.mark.parametrize("covariance", SAMPLERS)
 def project(X, positive, w, prior, covariance, weight=None):
     """The posterior of the scores of one direction."""
     w = np.asarray(w, dtype=float)
-    learnt = prior.learn(X, positive, weight, covariance=covariance)
-    return learnt.project(w, X @ w)
+    return prior.project(w, *class_moments(X @ w, positive, weight), covariance)
 
 
 def small_problem(rng, n0=9, n1=7, P=3, gap=0.8):
@@ -94,14 +92,8 @@ def test_rates_error_and_ebauc_by_new_data(rng, covariance, thresholds):
         m_star, nu_star, kappa, S = oracles.absorb(rows, m, nu, 5.5, prior.scale)
         if covariance != "separate":
             _, _, kappa, S = oracles.absorb(*other, kappa, S)
-        if covariance == "spherical":
-            variance = stats.invgamma(
-                3 * (kappa + 3 + 1) / 2 - 1, scale=np.trace(S) / 2
-            ).rvs(size, random_state=rng)
-            spread = np.sqrt(variance * (w @ w))
-        else:
-            Sigma = stats.invwishart(kappa, S).rvs(size, random_state=rng)
-            spread = np.sqrt(np.einsum("i,kij,j->k", w, Sigma, w))
+        Sigma = stats.invwishart(kappa, S).rvs(size, random_state=rng)
+        spread = np.sqrt(np.einsum("i,kij,j->k", w, Sigma, w))
         mu = m_star @ w + spread / np.sqrt(nu_star) * rng.standard_normal(size)
         scores.append(mu + spread * rng.standard_normal(size))
     neg, pos = scores
@@ -413,7 +405,6 @@ def test_improper_prior_with_too_few_rows(rng, nu, covariance, text):
     # The scatter is singular, although this one direction of it is not.
     with pytest.raises(ValueError, match=text):
         project(X, positive, w, prior, covariance)
-    project(X, positive, w, prior, "spherical")  # one σ² needs no rank
 
 
 def test_point_mass_at_half():
@@ -453,15 +444,10 @@ def test_intervals_cover_what_the_prior_draws(covariance):
     m0, m1, nu0, nu1 = np.zeros(P), np.full(P, 0.4), 2.0, 3.0
     prior = NormalInverseWishart(m0, m1, nu0, nu1, kappa, S)
     w, positive = np.array([1.0, 0.5, -0.3]), np.arange(18) >= 10
-    if covariance == "spherical":
-        law = stats.invgamma(P * (kappa + P + 1) / 2 - 1, scale=np.trace(S) / 2)
-        variance = law.rvs(reps, random_state=rng)
-        Sigma = np.stack([variance[:, None, None] * np.eye(P)] * 2)
-    else:
-        law = stats.invwishart(kappa, S)
-        first = law.rvs(reps, random_state=rng)
-        second = law.rvs(reps, random_state=rng) if covariance == "separate" else first
-        Sigma = np.stack([first, second])
+    law = stats.invwishart(kappa, S)
+    first = law.rvs(reps, random_state=rng)
+    second = law.rvs(reps, random_state=rng) if covariance == "separate" else first
+    Sigma = np.stack([first, second])
     u = []
     for A, B in zip(*Sigma, strict=True):
         mu0 = rng.multivariate_normal(m0, A / nu0)

@@ -1,7 +1,6 @@
 """Variances of the AUC: loops, enumeration of all samples, published output."""
 
 import json
-from itertools import product
 from pathlib import Path
 
 import interval_oracles as oracles
@@ -11,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skauc.statistics._levels import (
-    Levels,
     clustered_covariance,
     delong_covariance,
     empirical_auc,
@@ -54,42 +52,6 @@ def test_published_variances_and_covariances_of_proc():
     for a, b, value in ASAH["expected"]["covariance"]:
         i, j = names.index(a), names.index(b)
         assert got[i, j] == pytest.approx(value, rel=1e-12)
-
-
-@pytest.mark.parametrize("probabilities", [(0.5, 0.5), (0.2, 0.3, 0.5)])
-def test_bamber_is_unbiased_over_all_samples_with_ties(probabilities):
-    # 3 negatives uniform, 2 positives with the given law: every sample, its weight
-    values = range(len(probabilities))
-    first = second = estimate = 0.0
-    uniform = 1 / len(probabilities)
-    for neg in product(values, repeat=3):
-        for pos in product(values, repeat=2):
-            p = uniform**3 * np.prod([probabilities[v] for v in pos])
-            neg_, pos_ = np.array(neg, float), np.array(pos, float)
-            auc = oracles.psi(neg_, pos_).mean()
-            first, second = first + p * auc, second + p * auc**2
-            estimate += p * unclipped_bamber(neg_, pos_)
-            assert Levels.of(neg_, pos_).bamber_variance == pytest.approx(
-                max(unclipped_bamber(neg_, pos_), 0), abs=1e-15
-            )
-    assert estimate == pytest.approx(second - first**2, rel=1e-12)
-
-
-def unclipped_bamber(neg, pos):
-    """Eq. 2 with probabilities over pairs of distinct rows, counted one by one."""
-    kernel = oracles.psi(neg, pos)
-    n1, n0 = kernel.shape
-    auc, square = kernel.mean(), (kernel**2).mean()
-    xxy = np.mean(
-        [kernel[i, j] * kernel[k, j] for i in range(n1) for k in range(n1) if i != k
-         for j in range(n0)]
-    )  # fmt: skip
-    xyy = np.mean(
-        [kernel[i, j] * kernel[i, k] for i in range(n1)
-         for j in range(n0) for k in range(n0) if j != k]
-    )  # fmt: skip
-    total = square + (n1 - 1) * xxy + (n0 - 1) * xyy - (n1 + n0 - 1) * auc**2
-    return total / ((n1 - 1) * (n0 - 1))
 
 
 def test_obuchowski_by_loops(rng):
@@ -166,9 +128,6 @@ def test_swapping_classes_keeps_the_variance(rng):
     w01, w10 = (v[None] for v in placements(pos, neg))
     np.testing.assert_allclose(
         delong_covariance(v01, v10), delong_covariance(w01, w10), rtol=1e-13
-    )
-    assert Levels.of(neg, pos).bamber_variance == pytest.approx(
-        Levels.of(pos, neg).bamber_variance, rel=1e-13
     )
 
 

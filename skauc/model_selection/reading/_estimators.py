@@ -23,11 +23,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 
 from ..._validation import (
+    check_counted,
     check_labels,
     check_non_negative,
     check_positive,
     check_score,
-    check_weight,
     distinct_labels,
     take_rows,
 )
@@ -237,16 +237,12 @@ def _takes_weight(model):
     return keywords or "sample_weight" in parameters
 
 
-def counted_rows(X, y, sample_weight, pos_label):
-    """Numbers of the rows of positive weight; their X, labels, mask and weights."""
+def counted_rows(X, y, sample_weight, pos_label, groups=None):
+    """Mask, label, weight, X, labels and groups of the rows of positive weight."""
     refuse_collection("X", X)
-    positive = check_positive(y, pos_label=pos_label)
-    weight = check_weight(sample_weight, positive)
     X, labels = indexable(X, check_labels(y))
-    if weight is None or weight.all():
-        return np.arange(len(labels)), X, labels, positive, weight
-    kept = np.flatnonzero(weight)
-    return kept, take_rows(X, kept), labels[kept], positive[kept], weight[kept]
+    given = X, labels, groups
+    return check_counted(labels, sample_weight, *given, pos_label=pos_label)
 
 
 def fitted_to_rows(estimator, X, y, weight, rows):
