@@ -226,8 +226,10 @@ class Projection:
         """
         (m, s2), size = self.probit, self.model.size
         z, most = size.left_out(source, self._sign), size.probit(1.0)
-        variance = s2 + size.excess(source) * size.variance(z)
-        return float(z - np.clip(m, -most, most)), float(np.sqrt(variance))
+        m = np.clip(m, -most, most)
+        # of a model that is sure of a perfect AUC no more than these rows can show
+        variance = min(s2, size.variance(m)) + size.excess(source) * size.variance(z)
+        return float(z - m), float(np.sqrt(variance))
 
     def _training_auc(self):
         rows = self.model.rows

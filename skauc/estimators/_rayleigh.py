@@ -70,8 +70,12 @@ class RayleighProblem:
         # P of tr Σ/P counts the features that vary, within or between the classes
         varies = (neg.scatter + pos.scatter > 0) | (neg.mean != pos.mean)
         X = X.toarray() if sparse.issparse(X) else X
-        # z = Vᵀ(x − origin)/scale, V an orthonormal basis of the rows
-        Z, basis = row_space((X - origin) / scale)
+        # z = Vᵀ(x − origin)/scale, V an orthonormal basis of the rows. The rounding of
+        # the origin is common to all rows and would count as one dimension more
+        Z = (X - origin) / scale
+        rest = Z.mean(axis=0)
+        origin = origin + rest * scale
+        Z, basis = row_space(Z - rest)
         rows = replace(rows, X=Z)
         parts = rows.class_moments()
         extra = max(int(np.count_nonzero(varies)) - Z.shape[1], 0)

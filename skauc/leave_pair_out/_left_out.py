@@ -43,12 +43,15 @@ class Source:
     method : {"leave-pair-out", "refits", "folds", "empirical"}
     departure : float, default=0.0
         :func:`departure` of the model from the optimum that rows were left out of.
+    alone : bool, default=False
+        Whether the model of the data set is wrong, so that it is not joined.
     """
 
     auc: float
     variance: float
     method: str
     departure: float = 0.0
+    alone: bool = False
 
 
 def second_source(fit, rows, gradient=None) -> Source | None:

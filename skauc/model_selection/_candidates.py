@@ -183,16 +183,21 @@ def joint_aucs(candidates: list[Candidate], rho=None, reported=None) -> JointAUC
     moments = np.array([c.posterior.probit_moments() for c in candidates])
     V = covariance(candidates, alike(candidates) if rho is None else rho)
     ranks = np.array([c.ranks for c in candidates])
-    known = ranks.copy()
-    if reported is not None and ranks[reported]:
-        known = np.arange(len(candidates)) == reported
-    if not known.any():
+    if not ranks.any():
         return JointAUCs(centre, V)
     # variance that is missing in V: it belongs to the common level and cancels in
     # differences
-    common = max(float((moments[:, 1] - np.diag(V))[known].mean()), 0.0)
-    level = (moments[:, 0] - centre)[known].mean()
-    return JointAUCs(centre + level * ranks, V + common * np.outer(ranks, ranks))
+    missing, level = moments[:, 1] - np.diag(V), moments[:, 0] - centre
+    known, same = ranks, ranks
+    if reported is not None and ranks[reported]:
+        # candidates of other features have another model, with another error
+        keys = [c.key == candidates[reported].key for c in candidates]
+        known, same = np.arange(len(ranks)) == reported, ranks & np.array(keys)
+    common = max(float(missing[known].mean()), 0.0)
+    others = ranks & ~same
+    V = V + common * np.outer(same, same)
+    V = V + np.diag(np.where(others, np.maximum(missing, 0.0), 0.0))
+    return JointAUCs(centre + np.where(same, level[known].mean(), level) * ranks, V)
 
 
 def covariance(candidates: list[Candidate], rho) -> np.ndarray:

@@ -264,9 +264,9 @@ STOPPED_EARLY = (
 )
 TWO_ANSWERS = (
     "the AUC is {model:.2f} by the model of the data set and {left_out:.2f} by rows "
-    "left out: their errors do not explain the gap, and refits do not side with the "
-    "model. The reported AUC lies between both: compare it with cross_val_auc, or "
-    "score held-out rows"
+    "left out: their errors do not explain the gap (rows of very different size, or "
+    "classes of very different variance). The report comes from rows left out alone; "
+    "a scorer ranks by the model: rank such candidates by cross-validation"
 )
 
 # -------------------------------------------------------------------------- a search

@@ -27,6 +27,7 @@ steps need folds rather than samples, which hold fewer distinct rows than compon
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
@@ -87,7 +88,8 @@ def rows_left_out(
     """
     model, prior = sample.model, question.prior
     if prior.refits:
-        return _by_fits(sample, prior.refits, prior.verbose, whole=True)
+        found = _by_fits(sample, prior.refits, prior.verbose, whole=True)
+        return _beside_model(*found, projection, question)
     if not prior.leave_pair_out:
         return None, []
     may_fit = question.is_report and prior.refits is None
@@ -107,7 +109,8 @@ def rows_left_out(
     # a scorer fits only where the model of the data set does not hold
     if may_fit or (prior.refits is None and model.broken_by is not None):
         K = None if question.is_report else _SCORER_FITS
-        return _by_fits(sample, K, prior.verbose, whole=not behind_steps)
+        found = _by_fits(sample, K, prior.verbose, whole=not behind_steps)
+        return _beside_model(*found, projection, question)
     if model.pair is not None and prior.refits == 0:
         return None, [doubts.PAIRS_WITHOUT_REFITS]
     if model.saw_y is not None and prior.refits is not None:
@@ -126,15 +129,36 @@ def _of_another_fit(sample, source, prior, may_fit):
 
 def _confirmed(sample, source, projection, verbose):
     """The source, or refits where these side with the model of the data set."""
-    gap, deviation = projection.gap(source)
-    if abs(gap) <= max(_GAP, _UNEXPLAINED * deviation):
+    gap, explained = _gap(projection, source)
+    if explained:
         return source, []
     refits, _ = _by_fits(sample, None, verbose, whole=False)
     # of refits: less than half of the gap between the model and the rows left out
     if refits is not None and projection.gap(refits)[0] / gap < 0.5:
         return refits, []
+    return _without_model(source, projection)
+
+
+def _beside_model(source, reasons, projection, question):
+    """A source of fits in a report, alone if the model of the data set contradicts."""
+    if source is None or projection is None or not question.is_report:
+        return source, reasons
+    if _gap(projection, source)[1]:
+        return source, reasons
+    return _without_model(source, projection)
+
+
+def _gap(projection, source):
+    """Gap between rows left out and the model, and whether their errors explain it."""
+    gap, deviation = projection.gap(source)
+    return gap, abs(gap) <= max(_GAP, _UNEXPLAINED * deviation)
+
+
+def _without_model(source, projection):
+    """The source without the model of the data set, and the doubt about both."""
     model = float(ndtr(projection.probit[0]))
-    return source, [doubts.TWO_ANSWERS.format(model=model, left_out=source.auc)]
+    reason = doubts.TWO_ANSWERS.format(model=model, left_out=source.auc)
+    return replace(source, alone=True), [reason]
 
 
 def _by_fits(sample, K, verbose, whole):

@@ -143,8 +143,9 @@ class Evaluation:
 
     @property
     def _without_model(self):
-        """Whether only rows left out speak: behind a curved step that used y."""
-        return self.model.broken_by is not None and self.source is not None
+        """Whether only rows left out speak: the model is wrong, or there is none."""
+        source = self.source
+        return source is not None and (source.alone or self.model.broken_by is not None)
 
     def _joined(self):
         """Posterior from the model of the data set, rows left out, or held-out rows."""

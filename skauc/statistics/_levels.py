@@ -38,6 +38,7 @@ _COUNTED = 2**18  # rows whose positives are ranked at once
 # of 1000 features (3e-15); raw features with large means lose a factor of 100 more
 _ROUNDING = 1e-12
 _LAST_PLACE = 4 * np.finfo(float).eps
+_USUAL = 0.1  # share of scores below the size of usual ones: most may be stand-ins
 _ALONE = 1000  # distance of such scores to others, in units of their width
 
 
@@ -223,7 +224,7 @@ def rounded_runs(ordered) -> np.ndarray:
     if not gap[at].any():  # equal scores only: the ordinary case
         return none
     size = np.maximum(np.abs(inner[at]), np.abs(inner[at + 1]))
-    middle = np.median(np.abs(inner)) if low < 0 < high else 0.0
+    middle = np.quantile(np.abs(inner), _USUAL) if low < 0 < high else 0.0
     limit = np.zeros(len(inner) + 1)  # limit[i + 1] of the gap between i and i + 1
     limit[at + 1] = _ROUNDING * np.minimum(np.maximum(size, middle), reach)
     limit[at + 1] = np.maximum(limit[at + 1], _LAST_PLACE * size)

@@ -109,7 +109,7 @@ def test_refits_replace_pairs_that_they_contradict(monkeypatch):
     model = LogisticRegression().fit(X, y)
     right = auc_posterior(model, X, y)
 
-    def too_high(fit, rows):
+    def too_high(fit, rows, gradient):
         return replace(second_source(fit, rows), auc=0.985, variance=4e-4)
 
     monkeypatch.setattr(LEFT_OUT + "second_source", too_high)

@@ -282,7 +282,8 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
     sample_weight = check_non_negative(sample_weight, len(labels))
     if sample_weight is not None and not sample_weight.all():
         kept = np.flatnonzero(sample_weight)
-        X, y, sample_weight = take_rows(X, kept), labels[kept], sample_weight[kept]
+        X, labels = take_rows(X, kept), labels[kept]
+        sample_weight = sample_weight[kept]
     _check_range(X)
     model = clone(estimator)
     with columns_named(X):
