@@ -23,7 +23,6 @@ from ._scatter import Direction, Scatter
 from ._signals import Signals, noise_power, probit_of, signals_under
 
 _MOST_ROWS = 600  # rows of the model if there are more features than rows
-_LEAST_SHARE = 0.01  # of the rank in P, below which no fold is decomposed
 _THRESHOLDS = 4096  # the curve is linear between so many thresholds, to 1e-6
 
 
@@ -41,7 +40,7 @@ class Learnt:
         scatter = Scatter.of(rows, standardize)
         covariances = [inverse_wishart(scatter)]
         share = len(scatter.values) / scatter.n_features if scatter.separated else 1.0
-        if scatter.n_features > 1 and share > _LEAST_SHARE:
+        if scatter.n_features > 1:
             second = cross_validated(scatter, rows, covariances[0])
             covariances += [] if second is None else [second]
         weight = np.full(len(covariances), share / len(covariances))
@@ -168,6 +167,17 @@ class Projection:
         mean, variance = share @ models
         return float(mean), float(variance + share @ (models[:, 0] - mean) ** 2)
 
+    @property
+    def rank(self) -> float:
+        """Probit by which candidates are ranked, without noise of random labels.
+
+        That model has the right level where features outnumber rows, but it loses more
+        AUC by its choice on real rows with P up to 2500: benchmarks/README.md.
+        """
+        scatter = self.model.learnt.scatter
+        ranking = self.components[: -1 if scatter.separated else None]
+        return float(np.mean([probit_of(*c)[0] for c in ranking]))
+
     @cached_property
     def components(self) -> list[tuple]:
         """Weight, mean and variance of Z in the components under each covariance."""
@@ -217,7 +227,7 @@ class Projection:
     def towards(self, source, share) -> float:
         """``share (z − m)``: part of the way to an AUC of rows left out, in probits."""
         z = self.model.size.left_out(source, self._sign)
-        return share * (z - self.probit[0])
+        return share * (z - self.rank)
 
     def gap(self, source) -> tuple[float, float]:
         """``z − m`` in probits, and its deviation as both sources explain it.

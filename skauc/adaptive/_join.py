@@ -16,7 +16,7 @@ LEAST_WEIGHT = 2 / 3  # smallest weight of the AUC of rows left out
 MISFIT = 0.3  # least τ: root mean square error of the model on real rows, in probits
 WIDTH = 1.6  # deviation of a report in units of the source's, for many features
 FEW_FEATURES = 10  # with fewer than n/10 features the width falls to 1
-CONTRAST = 1 / 3  # w_c: weight of rows left out in ranking, where they are in it
+CONTRAST = 1 / 3  # w_c: weight of rows left out in ranking, if requested
 SHARED = 0.3  # κ: share of the ridge models' disagreement that other models share
 _FARTHEST = 4.0  # probits beyond which the delta method does not hold
 

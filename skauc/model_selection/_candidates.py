@@ -102,8 +102,8 @@ class Candidate:
 def candidate(evaluation: Evaluation) -> Candidate:
     """An evaluated model as a candidate."""
     posterior, model = evaluation.posterior, evaluation.model
-    known, projection = (posterior, evaluation.choice), evaluation.projection
-    if projection is None:  # the AUC is certainly ½
+    known = posterior, evaluation.choice
+    if evaluation.reason_unranked is not None:  # the AUC is certainly ½
         return Candidate(*known, np.zeros(len(model.score)))
     mean, variance = posterior.probit_moments()
     deviation = float(np.sqrt(variance))
@@ -117,6 +117,7 @@ def candidate(evaluation: Evaluation) -> Candidate:
         # a conjugate posterior, or one from refits only
         luck = 0.0 if source is None else deviation
         return Candidate(*known, deviation * along, luck=luck)
+    projection = evaluation.projection
     between, within = projection.beliefs
     # near an AUC of 1 the spread of the components may exceed that of the posterior
     most = min(1.0, deviation / np.hypot(within, np.linalg.norm(between)))
@@ -126,7 +127,8 @@ def candidate(evaluation: Evaluation) -> Candidate:
         shift = CONTRAST / 2 * projection.disagreement
     else:
         shift = projection.towards(source, CONTRAST / 2)
-    if source is not None and evaluation.contrast:
+    refits = evaluation.question.prior.refits
+    if source is not None and refits:
         # an error of the source enters with w_c²: _search Notes
         luck = CONTRAST**2 * np.sqrt(size.excess(source) * size.variance(mean))
     return Candidate(
@@ -134,7 +136,7 @@ def candidate(evaluation: Evaluation) -> Candidate:
         most * within * along,
         most * between,
         projection.model.key,
-        shift=float(shift if evaluation.contrast else -shift),
+        shift=float(shift if refits else -shift),
         has_source=source is not None,
         luck=float(luck),
     )

@@ -121,11 +121,17 @@ def _copies(rows):
         )
 
 
-def warn_of_copies(X, positive, groups=None) -> None:
-    """Warn if many rows of any kind occur several times, in different groups."""
+def equal_rows(X, positive, groups=None) -> list[str]:
+    """Sentence if many rows of any kind occur several times, in different groups."""
     n_copies = count_copies(X, positive, groups)
-    if n_copies >= COPIES * len(positive):
-        warn([COPIED_ROWS.format(n_copies, len(positive))])
+    if n_copies < COPIES * len(positive):
+        return []
+    return [COPIED_ROWS.format(n_copies, len(positive))]
+
+
+def warn_of_copies(X, positive, groups=None) -> None:
+    """Issue the sentence of :func:`equal_rows`."""
+    warn(equal_rows(X, positive, groups))
 
 
 def count_copies(X, positive, groups=None) -> int:

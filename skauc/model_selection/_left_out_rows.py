@@ -66,9 +66,7 @@ _LONG = 1.0  # seconds of a fit, beyond which the number of fits is announced
 _log = logging.getLogger("skauc")
 
 
-def rows_left_out(
-    sample, question, projection, *, free=False
-) -> tuple[Source | None, list[str]]:
+def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str]]:
     """The AUC of rows left out of a model, and doubts about it.
 
     Parameters
@@ -77,9 +75,7 @@ def rows_left_out(
         The model, and the rows that its rows stand for.
     question : Question
     projection : Projection or None
-        The model of the data set along the direction of the model.
-    free : bool, default=False
-        Whether pairs are left out in closed form for a scorer, too.
+        The model of the data set along the direction of the model; None without one.
 
     Returns
     -------
@@ -88,19 +84,16 @@ def rows_left_out(
     """
     model, prior = sample.model, question.prior
     if prior.refits:
-        found = _by_fits(sample, prior.refits, prior.verbose, whole=True)
-        return _beside_model(*found, projection, question)
+        source, reasons = _by_fits(sample, prior.refits, prior.verbose, whole=True)
+        return _beside_model(source, reasons, projection, question)
     if not prior.leave_pair_out:
         return None, []
     may_fit = question.is_report and prior.refits is None
     behind_steps = model.saw_y is None and model.broken_by is None and not model.adapted
-    closed = free or question.left_out != "none"
-    if closed and behind_steps and sample.fit is not None:
+    if question.left_out != "none" and behind_steps and sample.fit is not None:
         at_rest = None if sample.is_all else 0.0  # the optimum of a sample is another
         source = second_source(sample.fit, model.front, at_rest)
         if source is not None and source.departure > STOPPED:
-            if question.left_out == "none":  # pairs of another model rank no candidate
-                return None, []
             return _of_another_fit(sample, source, prior, may_fit)
         if source is not None:
             if not may_fit or projection is None:
@@ -109,8 +102,9 @@ def rows_left_out(
     # a scorer fits only where the model of the data set does not hold
     if may_fit or (prior.refits is None and model.broken_by is not None):
         K = None if question.is_report else _SCORER_FITS
-        found = _by_fits(sample, K, prior.verbose, whole=not behind_steps)
-        return _beside_model(*found, projection, question)
+        whole = not behind_steps
+        source, reasons = _by_fits(sample, K, prior.verbose, whole=whole)
+        return _beside_model(source, reasons, projection, question)
     if model.pair is not None and prior.refits == 0:
         return None, [doubts.PAIRS_WITHOUT_REFITS]
     if model.saw_y is not None and prior.refits is not None:

@@ -2,8 +2,7 @@
 
 An :class:`Evaluation` combines three results: whether the rows trained the model, the
 posterior under the model of the data set, and the AUC of rows left out of the fit. A
-scorer ranks by the model of the data set, and by pairs left out in closed form where
-features outnumber rows. A report (``auc_posterior``) leaves
+scorer ranks by the model of the data set alone. A report (``auc_posterior``) leaves
 rows out, and refits the model where no closed form exists.
 """
 
@@ -29,8 +28,6 @@ from ._sample import Sample
 from ._training_rows import ASSUMED, Judgement, judge_rows
 from .reading._fitted_model import FittedModel, fitted_models
 from .reading._opened_model import NotLinearError
-
-_FREE_ROWS = 200  # pairs of more rows, a system of their order, cost more than a fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +85,9 @@ class Evaluation:
     @cached_property
     def _source_and_reasons(self) -> tuple[Source | None, list[str]]:
         """The AUC of rows left out, and doubts about it."""
-        free = self.contrast > 0
-        return rows_left_out(self.sample, self.question, self.projection, free=free)
+        # there is no model of the data set behind a curved step that used y
+        projection = None if self.model.broken_by is not None else self.projection
+        return rows_left_out(self.sample, self.question, projection)
 
     @property
     def source(self) -> Source | None:
@@ -112,16 +110,6 @@ class Evaluation:
         known = {"rows": str(self.rows), "warnings": tuple(self.doubts)}
         return replace(self._joined(), pos_label=self.model.pos_label, **known)
 
-    @cached_property
-    def contrast(self) -> float:
-        """Weight w_c of rows left out in ranking, where they are requested or free."""
-        prior = self.question.prior
-        if not self.question.adaptive or self.held_out or self.projection is None:
-            return 0.0
-        free = prior.leave_pair_out and self.model.front.n <= _FREE_ROWS
-        free = free and self.projection.model.learnt.scatter.separated
-        return CONTRAST if prior.refits or free else 0.0
-
     @property
     def choice(self) -> float:
         """Ranking score in probits, refits only if requested."""
@@ -130,16 +118,13 @@ class Evaluation:
             return self.posterior.choice("probit")
         return self._choice_by_model + self.sample.probit_shift
 
-    @cached_property
+    @property
     def _choice_by_model(self):
-        """``m + w_c (z − m)``; without pairs z − m is the mean over ridge models."""
-        m, source = float(self.projection.probit[0]), self.source
-        if not self.contrast:
+        """The model of the data set, or ``m + w_c (z − m)`` with requested refits."""
+        m, source = self.projection.rank, self.source
+        if source is None or not self.question.prior.refits:
             return m
-        refits = self.question.prior.refits
-        if source is None or (source.method != "leave-pair-out" and not refits):
-            return m + self.contrast * self.projection.disagreement
-        return m + self.projection.towards(source, self.contrast)
+        return m + self.projection.towards(source, CONTRAST)
 
     @property
     def _without_model(self):
@@ -181,7 +166,10 @@ class Evaluation:
         out += model.doubts
         # the weights of a sample are not copies, and other scores leave no rows out
         if self.sample.is_all and self.question.left_out != "none":
-            out += doubts.copied_rows(model.rows)
+            if model.linear is None:  # its rows hold the decision only
+                out += doubts.equal_rows(model.scored.X, model.positive)
+            else:
+                out += doubts.copied_rows(model.rows)
         if self.rows.how == "assumed":
             out.append(doubts.ROWS_ASSUMED.format(name=model.name))
         source, reasons = self._source_and_reasons

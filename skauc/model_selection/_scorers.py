@@ -202,12 +202,10 @@ def make_cbauc_scorer(
     Notes
     -----
     The score is the AUC by the model of the data set: on 640 runs it lost no more AUC
-    by its choice than scores that also leave rows out. With at least as many features
-    as rows, and at most 200 rows, it moves one third of the way, in probits, to the AUC
-    of pairs left out in closed form (for models without one, by as much as it moves on
-    average for ridge models of the same rows). It ranks candidates; ``best_score_`` is
-    not a report. ``AdaptivePrior(refits=K)`` refits every candidate K times, and the
-    score moves as far to the AUC of the rows left out.
+    by its choice than scores that also leave rows out. It ranks candidates, and may be
+    far too high where features outnumber rows; ``best_score_`` is not a report.
+    ``AdaptivePrior(refits=K)`` refits every candidate K times, and the score moves one
+    third of the way, in probits, to the AUC of the rows left out.
 
     Cross-validation ranks L1 models better on 200 to 400 rows with more features than
     rows.

@@ -277,8 +277,8 @@ def search_posterior(
     the one that the search selected.
 
     A ranking by the model of the data set does not select errors of rows left out. If
-    refits were requested or pairs are in the ranking, an error e of their AUC enters a
-    ranking score with the weight w_c = ⅓, and a share w_c of it remains: with normal
+    refits were requested, an error e of their AUC enters a ranking score with the
+    weight w_c = ⅓, and a share w_c of it remains: with normal
     errors of standard deviation ``w_c² s_b`` the posterior of the selected candidate is
     lowered by ``E e_k``, ``k = argmax(score + e)``. A search that ranks by another
     score is corrected as if it ranked by this one.

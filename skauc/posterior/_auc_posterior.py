@@ -213,9 +213,8 @@ class AUCPosterior(AUCDistribution):
         """Score by which the candidates of *one* data set should be ranked.
 
         It is the mean, except under :class:`skauc.AdaptivePrior`, which ranks training
-        rows by the model of the data set alone, or by one third of the way to the AUC
-        of rows left out: with requested refits, and of pairs where they are free
-        (:func:`skauc.make_cbauc_scorer`).
+        rows by the model of the data set alone, or with requested refits by one third
+        of the way to the AUC of rows left out.
 
         Parameters
         ----------

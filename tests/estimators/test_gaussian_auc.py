@@ -336,3 +336,15 @@ def test_partial_fit_waits_for_two_rows_of_each_class(sizes):
         np.vstack([x, more]), np.append(y, np.full(len(more), few))
     )
     assert model.coef_ == pytest.approx(whole.coef_, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:The classes are perfectly separable")
+def test_more_features_than_rows_do_not_depend_on_the_origin():
+    rng, y = np.random.default_rng(0), np.arange(60) % 2
+    X = rng.standard_normal((60, 500)) + 0.13 * y[:, None]
+    for options in ({}, {"standardize": False}):
+        expected = GaussianAUCClassifier(**options).fit(X, y).decision_function(X)
+        for origin in (300.0, 1e5):
+            model = GaussianAUCClassifier(**options).fit(X + origin, y)
+            moved = model.decision_function(X + origin)
+            assert np.corrcoef(expected, moved)[0, 1] > 1 - 1e-6

@@ -2,17 +2,27 @@
 
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from left_out_designs import refitted_auc
 from scipy.special import ndtr
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn_versions import l1_part
 
-from skauc import UntrustedAUCWarning, auc_posterior, clear_cache, lpo_auc_scorer
+from skauc import (
+    AdaptivePrior,
+    UntrustedAUCWarning,
+    auc_posterior,
+    clear_cache,
+    lpo_auc_scorer,
+)
 from skauc.leave_pair_out._left_out import second_source
 
 LEFT_OUT = "skauc.model_selection._left_out_rows."
@@ -140,3 +150,45 @@ def test_a_solver_that_stopped_at_another_model_is_not_taken_for_its_optimum():
     assert found.second_source == "refits"
     scaled = make_pipeline(StandardScaler(), LogisticRegression(C=1e3)).fit(X, y)
     assert auc_posterior(scaled, X, y).second_source == "leave-pair-out"
+
+
+@LOUD
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+def test_classes_of_unequal_variance_are_no_signal(penalty):
+    """The model of the data set says 1.00 for noise, rows left out .5."""
+    rng, y = np.random.default_rng(0), np.arange(100) % 2
+    X = rng.standard_normal((100, 1000)) * (1 + 4 * y[:, None])
+    how = {"max_iter": 2000} if penalty == "l2" else {"solver": "liblinear"}
+    how |= {} if penalty == "l2" else l1_part(1)
+    model = LogisticRegression(**how).fit(X, y)
+    with pytest.warns(UntrustedAUCWarning, match=r"AUC is 1\.00 by the model"):
+        found = auc_posterior(model, X, y)
+    low, high = found.interval(0.95)
+    assert low < 0.5 < high
+    assert abs(found.mean() - 0.5) < 0.1
+
+
+def test_folds_do_not_depend_on_the_order_of_rows_or_names():
+    rng, y = np.random.default_rng(2), np.arange(80) % 2
+    X = rng.standard_normal((80, 5)) + 0.5 * y[:, None]
+    order = rng.permutation(80)
+    for make in (
+        partial(KNeighborsClassifier, 5),
+        partial(DecisionTreeClassifier, random_state=0),
+        SVC,
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UntrustedAUCWarning)
+            first, second, third = (
+                auc_posterior(
+                    make().fit(A, b), A, b, prior=AdaptivePrior(refits=5), **how
+                ).leave_pair_out
+                for A, b, how in (
+                    (X, y, {}),
+                    (X[order], y[order], {}),
+                    (X, np.array(["b", "a"])[y], {"pos_label": "a"}),
+                )
+            )
+        # a tree may break ties of features by the order of its rows
+        assert second == pytest.approx(first, abs=1e-9 if make is SVC else 0.03)
+        assert third == pytest.approx(first, abs=1e-9 if make is SVC else 0.03)

@@ -284,6 +284,25 @@ def test_sets_of_features_in_a_search_are_doubted():
     assert honest.mean() < got.selected.mean() - 0.05
 
 
+def test_candidates_of_other_features_have_their_own_level():
+    """The error of the model of 500 features is not that of the model of three."""
+    rng, y = np.random.default_rng(1), np.arange(100) % 2
+    signal = rng.normal(size=(100, 3)) + 0.8 * y[:, None]
+    noise = rng.normal(size=(100, 500)) * (1 + 2 * y[:, None])
+    Z = np.column_stack([signal, noise])
+    models = [
+        make_pipeline(
+            ColumnTransformer([("own", "passthrough", list(columns))]),
+            LogisticRegression(max_iter=2000),
+        ).fit(Z, y)
+        for columns in (range(3), range(3, 503))
+    ]
+    got = search_posterior(models, Z, y, random_state=0)
+    own = auc_posterior(models[0], Z, y)
+    assert got.auc[0].mean() == pytest.approx(own.mean(), abs=0.02)
+    assert got.auc[0].std() == pytest.approx(own.std(), rel=0.2)
+
+
 def test_one_candidate_and_equal_candidates():
     got = search_posterior([clone(PIPE).fit(X, Y)], X, Y)
     assert (got.p_best.tolist(), got.expected_loss.tolist()) == ([1.0], [0.0])

@@ -3,22 +3,17 @@
 from functools import cache
 
 import numpy as np
-import pytest
 from scipy.special import ndtr, ndtri
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import RidgeClassifier
 
 from skauc import (
     AdaptivePrior,
     auc_posterior,
-    cbauc_scorer,
-    lpo_auc_scorer,
-    make_cbauc_scorer,
-    search_posterior,
 )
 
 ROWS, COLUMNS, SETS = 40, 4000, 16
 WIDTHS = 300, 1000, COLUMNS
-ALONE = make_cbauc_scorer(prior=AdaptivePrior(leave_pair_out=False))
+ALONE = AdaptivePrior(leave_pair_out=False)
 
 
 def correlated(seed, attainable=0.8):
@@ -55,7 +50,7 @@ def means(permuted):
             model = RidgeClassifier(alpha=10.0 * width).fit(*known)
             found[:, k] += (
                 truth(np.ravel(model.coef_), which),
-                ALONE(model, *known),
+                auc_posterior(model, *known, rows="training", prior=ALONE).mean(),
                 auc_posterior(model, *known, rows="training").mean(),
             )
     return found / SETS
@@ -73,32 +68,3 @@ def test_permuted_labels_have_no_auc_at_any_width():
     _, model, report = means(permuted=True)
     assert np.abs(model - 0.5).max() < 0.05
     assert report.max() < 0.54
-
-
-@pytest.mark.parametrize("n", [60, 240])
-def test_free_pairs_are_in_the_choice_of_wide_data(n):
-    """A third of the way from the model to the pairs, up to 200 rows."""
-    rng = np.random.default_rng(n)
-    X, y = rng.standard_normal((n, 300)), np.arange(n) % 2
-    X[:, :20] += 0.6 * y[:, None]
-    model = LogisticRegression(C=1e-3, tol=1e-8).fit(X, y)
-    score, alone = (ndtri(by(model, X, y)) for by in (cbauc_scorer, ALONE))
-    A = lpo_auc_scorer(model, X, y)
-    z = ndtri((A * n + 0.5) / (n + 1))
-    expected = alone + (z - alone) / 3 if n <= 200 else alone
-    assert score == pytest.approx(expected, rel=1e-6)
-    posterior = auc_posterior(model, X, y)
-    assert posterior.choice("probit") == pytest.approx(expected, rel=1e-6)
-
-
-def test_models_without_pairs_are_ranked_at_the_level_of_the_others():
-    """Ridge models of the same rows stand for pairs, so that no kind is favoured."""
-    X, y, _ = correlated(3)
-    lasso = LogisticRegression(l1_ratio=1, solver="liblinear", C=0.5).fit(X, y)
-    report = auc_posterior(lasso, X, y)
-    score = ndtri(cbauc_scorer(lasso, X, y))
-    assert score != pytest.approx(ndtri(ALONE(lasso, X, y)))
-    assert report.choice("probit") == pytest.approx(score)
-    ridge = RidgeClassifier(alpha=1e4).fit(X, y)
-    found = search_posterior([lasso, ridge], X, y)
-    assert found.p_best.sum() == pytest.approx(1)
