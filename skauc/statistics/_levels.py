@@ -38,7 +38,7 @@ _COUNTED = 2**18  # rows whose positives are ranked at once
 # of 1000 features (3e-15); raw features with large means lose a factor of 100 more
 _ROUNDING = 1e-12
 _LAST_PLACE = 4 * np.finfo(float).eps
-_USUAL = 0.1  # share of scores below the size of usual ones: most may be stand-ins
+_USUAL = 0.25  # quantile of sizes that are usual: many may be 0, or be stand-ins
 _ALONE = 1000  # distance of such scores to others, in units of their width
 
 
