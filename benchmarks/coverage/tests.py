@@ -115,11 +115,12 @@ def level_table(replicates, sizes):
             scores = np.concatenate([neg, pos], axis=-1)
             for method in ("delong", "permutation", "bootstrap", "delong, unpaired",
                            "welch, unpaired"):  # fmt: skip
-                options, b = {"n_resamples": 499}, scores[1]
+                options, b = {"method": method.split(",")[0]}, scores[1]
+                if options["method"] in ("permutation", "bootstrap"):
+                    options["n_resamples"] = 499
                 if "unpaired" in method:
                     options["y_true_b"] = y
                     b = np.roll(b, 1, axis=0)  # scores of other rows
-                options["method"] = method.split(",")[0]
                 p = [compare_auc(y, one, two, **options).pvalue
                      for one, two in zip(scores[0], b, strict=True)]  # fmt: skip
                 rejected = float(np.mean(np.array(p) <= 0.05))

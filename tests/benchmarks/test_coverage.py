@@ -14,7 +14,7 @@ from skauc import IRLSLogisticRegression
 @pytest.mark.parametrize("shape", intervals.SHAPES)
 def test_scores_have_their_auc(shape):
     rng = np.random.default_rng(0)
-    neg, pos, _ = intervals.SHAPES[shape](0.9)
+    neg, pos = intervals.SHAPES[shape](0.9)
     score = np.concatenate([neg(rng, 40_000), pos(rng, 40_000)])
     y = np.repeat([0, 1], 40_000)
     assert roc_auc_score(y, score) == pytest.approx(0.9, abs=0.005)
