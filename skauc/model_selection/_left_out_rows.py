@@ -89,6 +89,8 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
     if not prior.leave_pair_out:
         return None, []
     may_fit = question.is_report and prior.refits is None
+    # folds of a sample say less of many rows than their own scores do
+    may_fit = may_fit and (model.pair is None or sample.is_all)
     behind_steps = model.saw_y is None and model.broken_by is None and not model.adapted
     if question.left_out != "none" and behind_steps and sample.fit is not None:
         at_rest = None if sample.is_all else 0.0  # the optimum of a sample is another
