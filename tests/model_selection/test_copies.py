@@ -61,8 +61,8 @@ KINDS = {
     "likert": likert,
     "genotypes": lambda rng, n: rng.binomial(2, 0.3, (n, 60)).astype(float),
     "counts": lambda rng, n: rng.poisson(1.0, (n, 30)),
-    "sparse": lambda rng, n: sparse.random_array(
-        (n, 400), density=0.03, rng=rng, format="csr"
+    "sparse": lambda rng, n: sparse.csr_array(
+        rng.normal(size=(n, 400)) * (rng.random((n, 400)) < 0.03)
     ),
     "float32": lambda rng, n: rng.normal(size=(n, 8)).astype(np.float32),
     "missing": lambda rng, n: np.where(
