@@ -83,6 +83,7 @@ def ask(call, *values, **options):
             "The covariance matrix of class",
             "Only one sample available",
             "The least populated class in y",
+            "Support for labels represented as bytes",  # of scikit-learn before 1.7
         ):
             warnings.filterwarnings("ignore", message=text)
         try:
