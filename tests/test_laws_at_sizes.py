@@ -58,9 +58,10 @@ MODELS = {
     "scaler, logistic": scaled,
     "logistic": LogisticRegression,
     "C=1e-4": partial(scaled, C=1e-4),
-    "C=1e4": partial(scaled, C=1e4, max_iter=1000),
+    # lbfgs stops early here, and refits leave a row of weight 2 out as a whole
+    "C=1e4": partial(scaled, C=1e4, solver="newton-cg", tol=1e-8),
     "newton-cg": partial(scaled, solver="newton-cg"),
-    "ridge": RidgeClassifier,
+    "ridge": partial(RidgeClassifier, tol=1e-10),  # sparse rows have another solver
     "PCA": lambda: make_pipeline(
         StandardScaler(), PCA(5, svd_solver="full"), LogisticRegression()
     ),
@@ -209,7 +210,9 @@ def check_laws(size, name, laws=tuple(LAWS)):
             known["rows"] = answers(name, rows)
         first = known["rows"] if versions[0] is rows else answers(name, versions[0])
         second = answers(name, versions[1])
-        if not np.allclose(second, first, 0, tolerance):
+        # of more than 250 rows a class an even sample forms the pairs: another of copies
+        drawn_pairs = law == "weight of 2 is a row twice" and size[0] > 400
+        if not np.allclose(second, first, 0, SINGLE if drawn_pairs else tolerance):
             broken.append((law, first.round(5), second.round(5)))
     assert not broken, broken
 
