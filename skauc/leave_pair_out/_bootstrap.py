@@ -13,6 +13,7 @@ from ._coordinates import class_contrast, dense, spread, standard_unit
 
 SEED = 632  # one seed, so that all candidates of a search share their samples
 INSIDE = 0.632  # 1 − 1/e: share of distinct rows in a bootstrap sample
+TIE = 1e-8  # share of the range of the scores below which a margin is 0
 _DIGITS = 1e-9  # relative precision of the keys that order rows
 
 
@@ -142,6 +143,11 @@ def weighted_auc(scores, positive, weight) -> float:
     """Share of the weighted pairs that the positive wins, pooled over weightings."""
     auc, pairs = aucs(scores, positive, weight)
     return float(np.nansum(auc * pairs) / pairs.sum()) if pairs.any() else np.nan
+
+
+def won_by(margin, least) -> np.ndarray:
+    """1 where the positive of a pair wins by more than ``least``, ½ for a tie."""
+    return (margin > least) * 0.5 + (margin >= -least) * 0.5
 
 
 def plus_632(resubstitution_auc, out_of_bag_auc) -> float:

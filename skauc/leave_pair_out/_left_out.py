@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from ._bootstrap import model_variance, weighted_auc
+from ._bootstrap import TIE, model_variance, weighted_auc, won_by
 from ._coordinates import centred_rows, gram
+from ._groups import groups_left_out
 from ._objective import NUMBERS, at_optimum, can_refit, departure
 from ._refitted import refitted_margins
 
@@ -26,7 +27,6 @@ MANY_ROWS = 40  # with more rows per feature, 100 rows of a class are enough
 LARGE = 50_000  # intervals of so many rows are too narrow for 100 rows per class
 HESSIAN_ROWS = 2000  # least number of rows in a sampled Hessian
 DUAL = 0.7  # for P/n beyond it the Gram matrix of the rows is factorised
-TIE = 1e-8  # share of the range of the scores below which a margin is 0
 _MOST_SHIFT = 1e8  # largest shift in units of the mean kernel: a nearly free intercept
 _FLAT = 1e-9  # least curvature times mean kernel, below which Q loses its digits
 
@@ -40,7 +40,9 @@ class Source:
     auc : float
     variance : float
         Variance of the AUC over data sets.
-    method : {"leave-pair-out", "refits", "folds", "empirical"}
+    method : str
+        ``"leave-pair-out"``, ``"group pairs"``, ``"refits"``, ``"folds"``,
+        ``"group folds"`` or ``"empirical"``.
     departure : float, default=0.0
         :func:`departure` of the model from the optimum that rows were left out of.
     alone : bool, default=False
@@ -83,7 +85,8 @@ def second_source(fit, rows, gradient=None) -> Source | None:
     if found is None:
         return None
     auc, variance = found
-    return Source(auc, variance, "leave-pair-out", departure(fit, end, rows))
+    method = "leave-pair-out" if rows.group is None else "group pairs"
+    return Source(auc, variance, method, departure(fit, end, rows))
 
 
 def _can_leave_out(objective, rows):
@@ -203,10 +206,10 @@ def auc_of_pairs(margin, z, pairs, rows, everyone):
     share_neg = pairs.mass_neg / pairs.mass_neg.sum()
     share_pos = pairs.mass_pos / pairs.mass_pos.sum()
     # placements of the rows: means over their pairs
-    won = _won(margin, least)
+    won = won_by(margin, least)
     of_neg, of_pos = won @ share_pos, share_neg @ won
     # A = A(fit, all rows) − [A(fit, sample) − A(left out, sample)]
-    lost = _won(z[k:] - z[:k, None], least) - won
+    lost = won_by(z[k:] - z[:k, None], least) - won
     auc = float(np.clip(everyone - share_neg @ lost @ share_pos, 0.0, 1.0))
     # DeLong, DeLong & Clarke-Pearson (1988): var(V₀₁)/n₀ + var(V₁₀)/n₁
     variance = _of_mean(of_neg, share_neg, rows.n_neg)
@@ -214,11 +217,6 @@ def auc_of_pairs(margin, z, pairs, rows, everyone):
     # at least A(1 − A)/(2 max(n₀, n₁))
     variance = max(variance, auc * (1 - auc) / (2 * max(rows.n_neg, rows.n_pos)))
     return auc, variance if variance > 1e-20 else model_variance(auc, rows)
-
-
-def _won(margin, least):
-    """1 if the positive wins, ½ for a tie, else 0."""
-    return (margin > least) * 0.5 + (margin >= -least) * 0.5
 
 
 def _of_mean(values, share, n):
@@ -246,6 +244,9 @@ def leave_pair_out(fit, rows):
     O(n min(n, P)²) for one fit. At most 250 rows of a class form the pairs (100 where
     40 P ≤ n < 50 000), evenly in the order of their scores.
     """
+    if rows.group is not None:
+        order = np.argsort(fit.score(rows.X))
+        return groups_left_out(fit, rows, lambda S: _system(fit, rows, S, order))
     score = fit.score(rows.X) - fit.intercept
     few = MANY_ROWS * rows.shape[1] <= rows.n < LARGE
     limit = FEW_PAIR_ROWS if few else PAIR_ROWS
@@ -263,9 +264,21 @@ def leave_pair_out(fit, rows):
 
 def _one_step(fit, rows, pairs, order):
     """``z_j − z_i`` after one Newton step without negative i and positive j."""
-    objective, S, (n, P) = fit.objective, pairs.both, rows.shape
-    z = fit.score(rows.X)
-    sign = np.where(rows.positive, 1.0, -1.0)
+    S = pairs.both
+    system = _system(fit, rows, S, order)
+    if system is None:
+        return None
+    g, Q, F = system
+    # the share 1/f of a row of weight f
+    one = np.minimum(1.0, 1 / rows.weight[S])
+    z = fit.score(rows.X)[S] - fit.intercept
+    return Response.of(Q, F, len(pairs.neg)).margins(z, g, one)
+
+
+def _system(fit, rows, S, order):
+    """Slopes g, ``Q = A_S H⁻¹ A_Sᵀ`` and ``F = I − QΩ`` of rows S; None if singular."""
+    objective, (n, P) = fit.objective, rows.shape
+    z, sign = fit.score(rows.X), np.where(rows.positive, 1.0, -1.0)
     c = objective.case_weight(rows)
     curvature = c * objective.loss.curvature(z, sign)
     try:
@@ -273,14 +286,11 @@ def _one_step(fit, rows, pairs, order):
         Q, F = build(objective, rows, curvature, S, order)
     except linalg.LinAlgError:
         return None
-    # slopes g of the pairs' rows, and the share 1/f of a row of weight f
-    g = c[S] * objective.loss.slope(z[S], sign[S])
-    one = np.minimum(1.0, 1 / rows.weight[S])
-    return Response.of(Q, F, len(pairs.neg)).margins(z[S] - fit.intercept, g, one)
+    return c[S] * objective.loss.slope(z[S], sign[S]), Q, F
 
 
 def _by_hessian(objective, rows, curvature, S, order):
-    """``Q = A_S H⁻¹ A_Sᵀ``, ``F = I − QΩ`` of the rows S; H from an even sample."""
+    """Q and F of the rows S; H from an even sample."""
     n, P = rows.shape
     most = min(max(HESSIAN_ROWS, MANY_ROWS * P), max(NUMBERS // P, HESSIAN_ROWS))
     T, omega = slice(None), curvature

@@ -289,7 +289,7 @@ def departure(fit, other, rows) -> float:
 
 def can_refit(rows) -> bool:
     """Whether fits without single rows take less than about half a second."""
-    return rows.shape[0] * min(rows.shape) <= REFITTED
+    return rows.group is None and rows.shape[0] * min(rows.shape) <= REFITTED
 
 
 def _separates(fit, rows):

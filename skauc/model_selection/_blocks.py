@@ -58,6 +58,10 @@ def evaluations_of(estimator, X, y, sample_weight, question) -> list[Evaluation]
     blocks = row_blocks(X, y, sample_weight)
     if blocks is None:
         return evaluations(estimator, X, y, sample_weight, question)
+    if question.groups is not None:
+        raise ValueError(
+            "groups must be None for collections and blocks, got groups; pass arrays"
+        )
     matrix, labels, weight = BlockMatrix.of(blocks)
     labels = check_labels(labels, name="y")
     n, P = matrix.shape

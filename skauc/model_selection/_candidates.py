@@ -113,8 +113,9 @@ def candidate(evaluation: Evaluation) -> Candidate:
         return Candidate(*known, rows, luck=deviation, held_out=True)
     along = _unit(_deviations(model.score, model.front))
     source = evaluation.source
-    if not evaluation.question.adaptive or model.broken_by is not None:
-        # a conjugate posterior, or one from refits only
+    alone = model.broken_by is not None or evaluation.without_model
+    if not evaluation.question.adaptive or alone:
+        # a conjugate posterior, or one from rows left out only
         luck = 0.0 if source is None else deviation
         return Candidate(*known, deviation * along, luck=luck)
     projection = evaluation.projection
@@ -267,7 +268,7 @@ def _unit(vector):
 # ------------------------------------------------------- the candidates of a search
 
 
-def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
+def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> tuple:
     """Candidates of a fitted search, refitted to all rows; or fitted models.
 
     Parameters
@@ -278,6 +279,8 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
     n_jobs : int or None
     fit_params : dict or None
         Further parameters of ``fit``.
+    groups : array-like of shape (n,), default=None
+        None takes those of ``fit_params``.
 
     Returns
     -------
@@ -292,7 +295,8 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None) -> tuple:
     positive, y = check_positive(y), check_labels(y)
     fit_params = _checked(fit_params)
     weight = check_weight(_weight_of(fit_params), positive)
-    question = Question(prior, rows="training", left_out="fits")
+    groups = fit_params.pop("groups", None) if groups is None else groups
+    question = Question(prior, rows="training", left_out="fits", groups=groups)
     data = X, y, weight
     if isinstance(search, list | tuple):
         if not search:
@@ -345,7 +349,7 @@ def _checked(fit_params):
             "fit_params must be a dict of the parameters that search.fit was given, "
             f"got {short(fit_params)}"
         )
-    return fit_params
+    return dict(fit_params)
 
 
 def _weight_of(fit_params):

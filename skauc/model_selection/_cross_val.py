@@ -13,6 +13,7 @@ from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._validation import (
+    check_groups,
     check_interval,
     check_labels,
     check_option,
@@ -66,8 +67,8 @@ def cross_val_auc(
     cv : int or splitter, default=5
         As in :func:`sklearn.model_selection.cross_validate`; repeated splitters work.
     groups : array-like of shape (n,), default=None
-        Groups for splitters that need them; the variance does not use them. Under
-        metadata routing they may be part of ``params`` instead.
+        Groups of rows that depend on each other, for splitters that need them and for
+        the variance. Under metadata routing they may be part of ``params`` instead.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     params : dict, default=None
@@ -104,7 +105,8 @@ def cross_val_auc(
     among the rows of that fold, with ties ½. The variance is the sum of the squared
     influences, corrected by ``n_{c,v}/(n_{c,v} − 1)``. Without repetitions it is
     ``Σ_v DeLong_v/V²``, the variance of LeDell's influence curve up to this correction.
-    Scores of different folds are never compared.
+    Scores of different folds are never compared. With G groups the influences of a
+    group are added before they are squared, times ``G/(G − 1)``.
 
     References
     ----------
@@ -122,24 +124,24 @@ def cross_val_auc(
     positive, label = positive_and_label(y, pos_label=pos_label)
     refuse_collection("X", X)
     verbose, y = as_verbosity(verbose), check_labels(y)
-    folds = _split(cv, X, y, positive, groups, params)
-    groups = (params or {}).get("groups") if groups is None else groups
+    folds, groups = _split(cv, X, y, positive, groups, params)
     warn_of_copies(*indexable(X, positive, groups))
     how = params, n_jobs, verbose
     scores = _held_out_scores(estimator, X, y, positive, folds, *how)
     auc, influence = _fold_influence(scores, [test for _, test in folds], positive)
-    smallest = int(min(positive.sum(), (~positive).sum()))
-    # Rows are independent: Var A = Σ_i (Σ_v parts of row i)²
-    error = float(np.sqrt((influence**2).sum()))
+    smallest = _smaller(positive, groups)
+    # Rows (or groups) are independent: Var A = Σ_i (Σ_v parts of row i)²
+    error = float(np.sqrt((_of_groups(influence, groups) ** 2).sum()))
     return AveragedAUC(float(auc.mean()), error, auc, smallest, pos_label=label)
 
 
 def _split(cv, X, y, positive, groups, params):
-    """Folds ``(train, test)``; under metadata routing ``params`` may hold groups."""
+    """Folds ``(train, test)`` and groups, which ``params`` may hold under routing."""
     if groups is None and get_config()["enable_metadata_routing"]:
         groups = (params or {}).get("groups")
     X, y, groups = indexable(X, y, groups)
-    return list(check_cv(cv, positive, classifier=True).split(X, y, groups))
+    splits = check_cv(cv, positive, classifier=True).split(X, y, groups)
+    return list(splits), check_groups(groups, len(positive))
 
 
 def _held_out_scores(estimator, X, y, positive, folds, params, n_jobs, verbose=0):
@@ -179,6 +181,21 @@ def _fold_influence(scores, tests, positive):
         # Influences are summed before they are squared: repeated folds share rows.
         influence[test] += part / len(tests)
     return auc, influence
+
+
+def _of_groups(influence, groups):
+    """Sums of the influences (..., n) of the rows of each group, times √{G/(G − 1)}."""
+    if groups is None:
+        return influence
+    sums = np.array([np.bincount(groups, u) for u in np.atleast_2d(influence)])
+    G = sums.shape[-1]
+    return sums * np.sqrt(G / (G - 1))
+
+
+def _smaller(positive, groups):
+    """Number of rows, or of groups, of the smaller class."""
+    units = np.arange(len(positive)) if groups is None else groups
+    return min(len(np.unique(units[mask])) for mask in (positive, ~positive))
 
 
 def _no_score(estimator, X, y):
@@ -247,8 +264,8 @@ def compare_cross_val_auc(
         Direction of ``AUC_a − AUC_b``; three or more estimators allow ``"two-sided"``
         only.
     groups : array-like of shape (n,), default=None
-        Groups for splitters that need them; the variance does not use them. Under
-        metadata routing they may be part of ``params`` instead.
+        Groups of rows that depend on each other, for splitters that need them and for
+        the variance. Under metadata routing they may be part of ``params`` instead.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     params : dict, default=None
@@ -341,7 +358,7 @@ def compare_cross_val_auc(
         raise ValueError(
             f"cv must be a number, a splitter or a list of folds, got {cv!r}"
         )
-    folds = _split(cv, X, y, positive, groups, params)
+    folds, groups = _split(cv, X, y, positive, groups, params)
     if len(folds) < 2:
         raise ValueError(f"cv must make at least two folds, got {len(folds)}")
     warn_of_copies(X, positive, groups)
@@ -349,17 +366,19 @@ def compare_cross_val_auc(
         _held_out_scores(model, X, y, positive, folds, params, n_jobs)
         for model in models
     ]
-    return _compare_folds(names, scores, folds, positive, rope, alternative, label)
+    known = scores, folds, positive, groups
+    return _compare_folds(names, *known, rope, alternative, label)
 
 
-def _compare_folds(names, scores, folds, positive, rope, alternative, label):
+def _compare_folds(names, scores, folds, positive, groups, rope, alternative, label):
     """Compare models by their scores of the test rows of shared folds."""
     trains, tests = zip(*folds, strict=True)
     parts = [_fold_influence(score, tests, positive) for score in scores]
     # U_i holds the influence of each row on AUC i: U_i·U_j = Cov(A_i, A_j).
     auc, U = (np.array(part) for part in zip(*parts, strict=True))
+    U = _of_groups(U, groups)
     means = auc.mean(axis=1)
-    smaller = int(min(positive.sum(), (~positive).sum()))
+    smaller = _smaller(positive, groups)
 
     def influence(i, j):
         same = all(map(same_ranking, scores[i], scores[j]))

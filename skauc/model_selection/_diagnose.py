@@ -232,6 +232,7 @@ def diagnose(
     rows="auto",
     sample_weight=None,
     pos_label=None,
+    groups=None,
 ) -> Diagnosis | PairwiseDiagnosis:
     """Compare several estimates of a model's AUC, and list reasons not to trust them.
 
@@ -256,6 +257,8 @@ def diagnose(
         Frequency weights.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``. Not for more than two classes.
+    groups : array-like of shape (n,), default=None
+        As for :func:`auc_posterior`.
 
     Returns
     -------
@@ -288,23 +291,25 @@ def diagnose(
     >>> print(diagnose(model, X, y))  # doctest: +ELLIPSIS
     Bayesian AUC            0.99...
     """
-    question = Question(prior, rows=rows, pos_label=pos_label, left_out="fits")
+    question = Question(
+        prior, rows=rows, pos_label=pos_label, left_out="fits", groups=groups
+    )
     refuse_collection("X", X)
     if not question.adaptive:
         raise ValueError(f"prior must be an adaptive prior, got {prior!r}")
-    estimator = _fitted(estimator, X, y, sample_weight, pos_label)
+    estimator = _fitted(estimator, X, y, sample_weight, pos_label, groups)
     found = evaluations(estimator, X, y, sample_weight, question)
     if len(found) > 1:
         return PairwiseDiagnosis({one.model.pair: _diagnosis(one) for one in found})
     return _diagnosis(found[0])
 
 
-def _fitted(estimator, X, y, sample_weight, pos_label):
+def _fitted(estimator, X, y, sample_weight, pos_label, groups):
     """The estimator, or a clone fitted to the rows if it is not fitted."""
     try:
         OpenedModel.of(estimator)
     except NotFittedError:
-        return fitted_clone(estimator, X, y, sample_weight, pos_label)
+        return fitted_clone(estimator, X, y, sample_weight, pos_label, groups)
     except NotLinearError:
         pass
     return estimator

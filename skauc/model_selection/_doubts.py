@@ -24,6 +24,7 @@ from .reading._estimators import (
 )
 
 FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
+FEW_GROUPS = 15  # groups of a class that hardly determine a variance
 FEW_STEPS = 1000  # distinct values in the range of the scores, below which ties matter
 COPIES = 0.05  # share of copied rows that moves an AUC by more than its error
 # Distance of a near copy, in units of the distance to the tenth neighbour, if so near
@@ -79,6 +80,19 @@ def few_rows(n_neg, n_pos) -> list[str]:
     return [
         f"a class has only {n:g} {rows}, so that the AUC is uncertain: report its "
         "interval, not only its mean"
+    ]
+
+
+def few_groups(rows) -> list[str]:
+    """Sentence if the rows of a class come from few groups."""
+    if rows.group is None:
+        return []
+    n = min(len(np.unique(rows.group[rows.positive == label])) for label in (0, 1))
+    if n >= FEW_GROUPS:
+        return []
+    return [
+        f"the rows of a class come from only {n} groups, so that the interval may be "
+        "too narrow: its width is estimated from the groups"
     ]
 
 
@@ -295,18 +309,23 @@ OTHER_FEATURES = (
 
 def of_search(search) -> list[str]:
     """Reasons why the candidates of a search cannot be compared on their rows."""
-    name, cv = type(search).__name__, type(getattr(search, "cv", None)).__name__
-    out = []
+    name, out = type(search).__name__, []
     if hasattr(search, "factor") and search.random_state is None:
         out.append(
             f"{name} without random_state draws other rows for every candidate of a "
             "round, so that its ranking and best_score_ cannot be trusted: pass "
             "random_state"
         )
-    if "Group" in cv or "TimeSeries" in cv:
-        out.append(
-            f"{cv} was used because rows depend on each other, but the posterior takes "
-            "all rows for independent, so that the AUC is too high: report "
-            "cross_val_auc with the same cv, or bootstrap_auc(groups=)"
-        )
     return out
+
+
+def split_by_groups(search) -> list[str]:
+    """Sentence if a search was split because its rows depend on each other."""
+    cv = type(getattr(search, "cv", None)).__name__
+    if "Group" not in cv and "TimeSeries" not in cv:
+        return []
+    remedy = "pass groups=" if "Group" in cv else "report cross_val_auc with this cv"
+    return [
+        f"{cv} was used because rows depend on each other, but the posterior takes "
+        f"all rows for independent, so that the AUC is too high: {remedy}"
+    ]

@@ -7,6 +7,10 @@ condition                                      way                              
 =============================================  ==================================  ====
 ``AdaptivePrior(refits=K)``                    samples or folds of the whole       K
                                                estimator, also in scorers
+groups; smooth loss, L2; no step used y or     pairs of groups in closed form      0
+adapted
+groups, anything else                          repeated stratified folds of whole  20
+                                               groups
 smooth loss, L2; no step used y or adapted     pairs in closed form                0
 another linear model; no step adapted          balanced .632+ samples              20
 three classes or more, a step that adapted     repeated stratified folds of the    20
@@ -15,7 +19,8 @@ itself to the rows, any other classifier       whole estimator
 
 The numbers are those of a report of few rows: samples are 10 from 200 rows on and 5
 from 500 rows on, folds 5 from 500 rows on, and a scorer, where no model of the data set
-holds, makes 5 fits.
+holds or there are groups, makes 5 fits. Rows left out with their groups speak alone:
+the model of the data set takes rows for independent.
 
 A step has adapted itself to the rows if it projects on more than n/4 components (PCA,
 truncated SVD, Nyström): its components then contain the noise of each row. On 100 and
@@ -33,16 +38,19 @@ from time import perf_counter
 
 import numpy as np
 from scipy.special import ndtr
+from sklearn.model_selection import StratifiedGroupKFold
 
 from .._validation import check_features
 from ..leave_pair_out._bootstrap import (
     aucs,
     balanced_samples,
+    canonical_order,
     model_variance,
     plus_632,
     weighted_auc,
 )
-from ..leave_pair_out._folds import repeated_folds
+from ..leave_pair_out._folds import FOLDS, repeated_folds
+from ..leave_pair_out._groups import OF_FOLDS, auc_of_groups, sums_of_scores
 from ..leave_pair_out._left_out import Source, second_source
 from ..leave_pair_out._objective import STOPPED
 from ..statistics._rows import Rows
@@ -83,6 +91,8 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
     reasons : list of str
     """
     model, prior = sample.model, question.prior
+    if model.front.group is not None:
+        return _groups_left_out(sample, question)
     if prior.refits:
         source, reasons = _by_fits(sample, prior.refits, prior.verbose, whole=True)
         return _beside_model(source, reasons, projection, question)
@@ -91,7 +101,7 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
     may_fit = question.is_report and prior.refits is None
     # folds of a sample say less of many rows than their own scores do
     may_fit = may_fit and (model.pair is None or sample.is_all)
-    behind_steps = model.saw_y is None and model.broken_by is None and not model.adapted
+    behind_steps = _can_stay(model)
     if question.left_out != "none" and behind_steps and sample.fit is not None:
         at_rest = None if sample.is_all else 0.0  # the optimum of a sample is another
         source = second_source(sample.fit, model.front, at_rest)
@@ -112,6 +122,30 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
     if model.saw_y is not None and prior.refits is not None:
         return None, [doubts.SUPERVISED_STEP.format(name=model.saw_y)]
     return None, []
+
+
+def _can_stay(model):
+    """Whether the steps in front may stay as they are when rows are left out."""
+    return model.saw_y is None and model.broken_by is None and not model.adapted
+
+
+def _groups_left_out(sample, question):
+    """AUC of pairs of groups in closed form, or of folds of whole groups."""
+    model, prior, found = sample.model, question.prior, None
+    if not prior.refits and _can_stay(model) and sample.fit is not None:
+        found = second_source(sample.fit, model.front)
+    if found is None or found.departure > STOPPED:
+        reason = "refits=0 allows none"
+        if prior.refits != 0:
+            K = prior.refits or (None if question.is_report else _SCORER_FITS)
+            whole = bool(prior.refits) or not _can_stay(model)
+            found, reasons = _by_fits(sample, K, prior.verbose, whole=whole)
+            reason = reasons and reasons[0]
+        if found is None or reason:
+            raise ValueError(
+                f"groups of a {model.name} must be left out by fits, got {reason}"
+            )
+    return replace(found, alone=True), []
 
 
 def _of_another_fit(sample, source, prior, may_fit):
@@ -168,6 +202,7 @@ def _by_fits(sample, K, verbose, whole):
     if whole and has_frozen(model.estimator):
         return None, [doubts.FROZEN_IN_REFITS]
     folds = model.linear is None or model.pair is not None or model.adapted
+    folds = folds or model.front.group is not None
     source = None
     if min(np.bincount(model.scored.codes)) >= 2:
         way = _by_folds if folds else _by_samples
@@ -208,14 +243,43 @@ def _by_folds(model, K, verbose, whole):
     scored, front = model.scored, model.front
     K = _count(front.n, K, _FOLDS)
     content = Rows.of(_numbers(scored), scored.codes == scored.codes.max())
-    trains = repeated_folds(content, scored.codes, K)
+    if scored.group is None:
+        trains = repeated_folds(content, scored.codes, K)
+    else:
+        trains = _folds_of_groups(content, scored, K)
     scores = _scores_of_clones(model, trains, verbose, whole)
     out = ~trains if model.which is None else ~trains[:, model.which]
+    if scored.group is not None:
+        sums = sum(
+            sums_of_scores(score, model.positive, front.weight * test, front.group)
+            for score, test in zip(scores, out, strict=True)
+        )
+        if not sums[1].any():
+            return None
+        return Source(*auc_of_groups(sums, front, OF_FOLDS), "group folds")
     auc = weighted_auc(scores, model.positive, out * front.weight)
     if not np.isfinite(auc):
         return None
     variance = _OF_FOLDS * model_variance(auc, front)
     return Source(auc, float(variance), "folds")
+
+
+def _folds_of_groups(rows, scored, K):
+    """As :func:`repeated_folds`, with all rows of a group in one fold."""
+    order, _ = canonical_order(rows)
+    # neither the order of the groups nor their names matter
+    _, first, group = np.unique(
+        scored.group[order], return_index=True, return_inverse=True
+    )
+    group = np.argsort(np.argsort(first))[group]
+    trains = np.ones((K, len(order)), dtype=bool)
+    for seed, folds in enumerate(np.array_split(np.arange(K), max(K // FOLDS, 1))):
+        size = min(len(folds), len(first))
+        splitter = StratifiedGroupKFold(size, shuffle=True, random_state=seed)
+        splits = splitter.split(order, scored.codes[order], group)
+        for fold, (_, test) in zip(folds, splits, strict=False):
+            trains[fold, order[test]] = False
+    return trains
 
 
 def _numbers(scored):
@@ -235,7 +299,7 @@ def _scores_of_clones(model, counts, verbose, whole):
     estimator, X = (
         (model.estimator, scored.X) if whole else (model.linear, scored.front)
     )
-    data = estimator, X, scored.y, scored.weight
+    data = estimator, X, scored.y, scored.weight, scored.group
 
     def compute():
         begin = perf_counter()
@@ -250,16 +314,16 @@ def _scores_of_clones(model, counts, verbose, whole):
         calls = (partial(_decisions_of_clone, *data, count) for count in counts[1:])
         return np.array([first, *in_parallel(calls, None, verbose)])
 
-    found = cached_for("clones", *data[:3], compute, scored.weight, counts)
+    found = cached_for("clones", *data[:3], compute, *data[3:], counts)
     which = slice(None) if model.which is None else model.which
     return found[:, which] @ model.mix
 
 
-def _decisions_of_clone(estimator, X, y, weight, count):
+def _decisions_of_clone(estimator, X, y, weight, group, count):
     """Decisions (n, k) of all rows by a clone fitted to ``count`` copies of each."""
     # rows are repeated, because not every estimator takes weights
     drawn = np.repeat(np.arange(len(y)), count)
-    found = decisions(fitted_to_rows(estimator, X, y, weight, drawn), X)
+    found = decisions(fitted_to_rows(estimator, X, y, weight, drawn, group), X)
     if not np.isfinite(found).all():
         raise ValueError(f"scores of {type(estimator).__name__} must be finite")
     return found

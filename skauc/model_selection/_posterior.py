@@ -114,7 +114,7 @@ class Evaluation:
     def choice(self) -> float:
         """Ranking score in probits, refits only if requested."""
         ranks = self.question.adaptive and not self.held_out
-        if not ranks or self.reason_unranked is not None or self._without_model:
+        if not ranks or self.reason_unranked is not None or self.without_model:
             return self.posterior.choice("probit")
         return self._choice_by_model + self.sample.probit_shift
 
@@ -127,7 +127,7 @@ class Evaluation:
         return m + self.projection.towards(source, CONTRAST)
 
     @property
-    def _without_model(self):
+    def without_model(self):
         """Whether only rows left out speak: the model is wrong, or there is none."""
         source = self.source
         return source is not None and (source.alone or self.model.broken_by is not None)
@@ -139,7 +139,7 @@ class Evaluation:
         if self.held_out:
             source = _empirical(self.sample.scores_as_feature)
             return posterior_of_source(source, self.sample.size)
-        if self._without_model:
+        if self.without_model:
             posterior = posterior_of_source(self.source, self.sample.size, keep=True)
         else:
             posterior = self.projection.auc(self.source)
@@ -154,6 +154,7 @@ class Evaluation:
         report = self.question.is_report
         if report or not self.held_out:  # the score of a fold has no interval
             out += doubts.few_rows(round(front.n_neg, 9), round(front.n_pos, 9))
+            out += doubts.few_groups(front)
         span = float(np.ptp(model.score))
         out += doubts.rounded_decisions(span, model.threshold)
         out += self._doubts_of_weights()
@@ -164,10 +165,13 @@ class Evaluation:
                 out.append(doubts.JUDGED_HELD_OUT)
             return out
         out += model.doubts
+        if front.group is None:
+            out += doubts.split_by_groups(model.estimator)
         # the weights of a sample are not copies, and other scores leave no rows out
         if self.sample.is_all and self.question.left_out != "none":
-            if model.linear is None:  # its rows hold the decision only
-                out += doubts.equal_rows(model.scored.X, model.positive)
+            # without a linear model the rows hold the decision only
+            if model.linear is None or front.group is not None:
+                out += doubts.equal_rows(model.scored.X, model.positive, front.group)
             else:
                 out += doubts.copied_rows(model.rows)
         if self.rows.how == "assumed":
@@ -188,6 +192,8 @@ class Evaluation:
         return out
 
     def _doubts_of_weights(self):
+        if self.model.front.group is not None:
+            return []  # variances over groups do not depend on the scale of weights
         if self.sample.is_all:
             return doubts.not_counts(self.model.weight)
         rows = self.sample.all_rows
@@ -254,6 +260,7 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
         y,
         sample_weight,
         pos_label=question.pos_label,
+        groups=question.groups,
         any_classifier=any_classifier,
     )
     unjudged = question.rows == "auto" and not question.adaptive
@@ -286,7 +293,7 @@ def posterior_of_source(source, size, *, keep=False) -> AUCPosterior:
 def _empirical(rows) -> Source:
     """Empirical AUC of held-out scores, with the variance of its score interval."""
     weight = rows.weight if rows.weighted else None
-    [scores] = ScoreSample.split([rows.X[:, 0]], rows.positive, weight, None)
+    [scores] = ScoreSample.split([rows.X[:, 0]], rows.positive, weight, rows.group)
     # (An + ½)/(n + 1): an AUC of 0 or 1 must not have variance 0
     moved = (scores.auc * rows.n + 0.5) / (rows.n + 1)
     return Source(scores.auc, float(score_variance(scores)(moved)), "empirical")

@@ -26,6 +26,8 @@ class Question:
         Whether the rows trained the model.
     pos_label : label, default=None
         None takes ``classes_[1]``.
+    groups : array-like of shape (n,), default=None
+        Group of each row; only for the adaptive prior.
     left_out : {"none", "closed form", "fits"}, default="none"
         How rows may be left out of the model: not at all (a scorer), in closed form, or
         by fits where no closed form exists (a report).
@@ -36,12 +38,18 @@ class Question:
     rows: str = "auto"
     pos_label: Any = None
     left_out: str = "none"
+    groups: Any = None
 
     def __post_init__(self):
         object.__setattr__(self, "prior", check_prior(self.prior))
         check_covariance(self.prior, self.covariance)
         check_option("rows", self.rows, ROWS)
         check_option("left_out", self.left_out, LEFT_OUT)
+        if self.groups is not None and not self.adaptive:
+            raise ValueError(
+                "groups must be None for a conjugate prior, which takes all rows for "
+                "independent, got groups"
+            )
 
     @property
     def adaptive(self) -> bool:

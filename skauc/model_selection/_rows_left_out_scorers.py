@@ -8,9 +8,9 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 
-from .._validation import check_option, short
+from .._validation import check_groups, check_option, short
 from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
 from ..leave_pair_out._objective import STOPPED, at_optimum, departure
@@ -31,7 +31,7 @@ from .reading._estimators import (
 from .reading._fitted_model import fitted_models
 
 
-def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
+def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
     """Scorer that returns the leave-pair-out AUC of a fitted model, without refits.
 
     Answers: how often would a positive row outrank a negative row, if the model had
@@ -42,6 +42,8 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
     ----------
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
+    groups : array-like of shape (n,), default=None
+        Group of each row: the groups of both rows of a pair are left out.
 
     Returns
     -------
@@ -90,12 +92,13 @@ def make_lpo_auc_scorer(*, pos_label=None) -> Scorer:
     >>> round(lpo_auc_scorer(RidgeClassifier().fit(X, y), X, y), 2)
     0.99
     """
-    return Scorer("make_lpo_auc_scorer", _leave_pair_out, {"pos_label": pos_label})
+    params = {"pos_label": pos_label, "groups": groups}
+    return Scorer("make_lpo_auc_scorer", _leave_pair_out, params)
 
 
-def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
+def _leave_pair_out(estimator, X, y, *, sample_weight, **how):
     X, y, sample_weight = rows_in_memory(X, y, sample_weight)
-    model, *more = fitted_models(estimator, X, y, sample_weight, pos_label=pos_label)
+    model, *more = fitted_models(estimator, X, y, sample_weight, **how)
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
     if not np.any(model.w_front):
@@ -131,7 +134,7 @@ def _leave_pair_out(estimator, X, y, *, pos_label, sample_weight):
 
 
 def make_cv_auc_scorer(
-    *, cv=5, pooling="mean", pos_label=None, random_state=0, n_jobs=None
+    *, cv=5, pooling="mean", pos_label=None, random_state=0, n_jobs=None, groups=None
 ) -> Scorer:
     """Scorer that cross-validates the AUC within the scored rows.
 
@@ -154,6 +157,9 @@ def make_cv_auc_scorer(
         Seed of the shuffle when ``cv`` is an int.
     n_jobs : int, default=None
         Number of folds that are fitted in parallel, as in joblib.
+    groups : array-like of shape (n,), default=None
+        Group of each row. An int ``cv`` then makes that many
+        :class:`sklearn.model_selection.StratifiedGroupKFold`.
 
     Returns
     -------
@@ -191,14 +197,27 @@ def make_cv_auc_scorer(
         pos_label=pos_label,
         random_state=random_state,
         n_jobs=n_jobs,
+        groups=groups,
     )
     return Scorer("make_cv_auc_scorer", _cv_auc, params)
 
 
 def _cv_auc(
-    estimator, X, y, *, cv, pooling, pos_label, random_state, n_jobs, sample_weight
+    estimator,
+    X,
+    y,
+    *,
+    cv,
+    pooling,
+    pos_label,
+    random_state,
+    n_jobs,
+    sample_weight,
+    groups,
 ):
-    positive, _, weight, X, labels, _ = counted_rows(X, y, sample_weight, pos_label)
+    known = counted_rows(X, y, sample_weight, pos_label, groups)
+    positive, _, weight, X, labels, groups = known
+    groups = check_groups(groups, len(labels))
     if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
         decision_values(estimator, take_rows(X, [0]))
     if isinstance(cv, Integral):
@@ -208,9 +227,10 @@ def _cv_auc(
                 "cv must lie between 2 and the number of rows of the smaller class, "
                 f"got cv = {cv} with {smaller} rows"
             )
-        cv = StratifiedKFold(cv, shuffle=True, random_state=random_state)
-    warn_of_copies(X, positive)
-    splits = check_cv(cv, positive, classifier=True).split(X, positive)
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+        cv = kind(cv, shuffle=True, random_state=random_state)
+    warn_of_copies(X, positive, groups)
+    splits = check_cv(cv, positive, classifier=True).split(X, positive, groups)
     fold = partial(_fold_auc, estimator, X, labels, positive, weight)
     folds = in_parallel((partial(fold, *split) for split in splits), n_jobs)
     # A = Σ_v A_v/V, or Σ_v m_v A_v/Σ_v m_v with m_v the number of pairs in fold v

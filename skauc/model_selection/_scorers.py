@@ -9,7 +9,7 @@ from sklearn import get_config
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from .._validation import check_option, refuse_ignored
+from .._validation import check_option, refuse_ignored, short
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_covariance, check_prior
 from ..statistics._warn_caller import warn_caller
@@ -62,27 +62,37 @@ class Scorer:
         self._score = score
         self._params = params
         self._shared = False
-        # known but not requested: scikit-learn then raises if it is passed
-        self._alias = None
+        # known but not requested: scikit-learn then raises if they are passed
+        self._alias = {"sample_weight": None}
+        if "groups" in params:
+            self._alias["groups"] = None
 
     @property
     def _request(self):
         # made when it is asked for: imported packages may add methods to scikit-learn's
         request = MetadataRequest(owner=self)
-        request.score.add_request(param="sample_weight", alias=self._alias)
+        for name, alias in self._alias.items():
+            request.score.add_request(param=name, alias=alias)
         return request
 
-    def __call__(self, estimator, X, y_true=None, sample_weight=None):
+    def __call__(self, estimator, X, y_true=None, sample_weight=None, groups=None):
         """Score a fitted estimator on (X, y_true); greater is better.
 
-        ``sample_weight`` counts rows; for cross-validation only ratios matter.
+        ``sample_weight`` counts rows; for cross-validation only ratios matter. Rows of
+        one of the ``groups`` depend on each other; they replace those of the factory.
         """
-        return self._score(
-            estimator, X, y_true, sample_weight=sample_weight, **self._params
-        )
+        params = self._params
+        if groups is not None:
+            if "groups" not in params:
+                raise TypeError(
+                    f"groups must be None for {self._factory}, which takes rows for "
+                    "independent: use cbauc_scorer"
+                )
+            params = params | {"groups": groups}
+        return self._score(estimator, X, y_true, sample_weight=sample_weight, **params)
 
     def __repr__(self):
-        params = ", ".join(f"{k}={v!r}" for k, v in self._params.items())
+        params = ", ".join(f"{k}={short(v)}" for k, v in self._params.items())
         return f"{self._factory}({params})"
 
     def __eq__(self, other):
@@ -103,13 +113,14 @@ class Scorer:
     def _routing_repr(self):
         return repr(self)
 
-    def set_score_request(self, *, sample_weight):
-        """Request ``sample_weight`` under metadata routing.
+    def set_score_request(self, **requests):
+        """Request ``sample_weight`` or ``groups`` under metadata routing.
 
         Parameters
         ----------
-        sample_weight : bool, str or None
-            As for scikit-learn's scorers.
+        **requests : bool, str or None
+            ``sample_weight=`` and, for scorers that know them, ``groups=``, as for
+            scikit-learn's scorers.
 
         Returns
         -------
@@ -121,11 +132,14 @@ class Scorer:
                 "set_score_request needs metadata routing: "
                 "sklearn.set_config(enable_metadata_routing=True)"
             )
+        if unknown := requests.keys() - self._alias.keys():
+            raise TypeError(f"{self._factory} must not request {', '.join(unknown)}")
         target = self
         if self._shared:
             target = Scorer(self._factory, self._score, self._params)
-        target._request.score.add_request(param="sample_weight", alias=sample_weight)
-        target._alias = sample_weight
+        for name, alias in requests.items():
+            target._request.score.add_request(param=name, alias=alias)  # checks it
+        target._alias = target._alias | requests
         return target
 
     def get_metadata_routing(self):
@@ -147,6 +161,7 @@ def make_cbauc_scorer(
     scale="auc",
     pos_label=None,
     output="number",
+    groups=None,
 ) -> Scorer:
     """Scorer that ranks fitted linear models by their Bayesian AUC, without folds.
 
@@ -181,6 +196,10 @@ def make_cbauc_scorer(
         halving searches) and ``contrast_00`` to ``contrast_31``, from which the rule
         computes standard deviations of differences. Intervals are in
         :func:`skauc.search_posterior`.
+    groups : array-like of shape (n,), default=None
+        Group of each row of the search: rows of one group are left out together, at no
+        fit in closed form and by five fits for all other models. Under metadata routing
+        request them instead: ``cbauc_scorer.set_score_request(groups=True)``.
 
     Returns
     -------
@@ -220,7 +239,7 @@ def make_cbauc_scorer(
     >>> make_cbauc_scorer(scale="probit")
     make_cbauc_scorer(prior='adaptive', covariance='common', rows='auto', ...)
     """
-    Question(prior, covariance, rows)
+    Question(prior, covariance, rows, groups=groups)
     check_option("scale", scale, ("auc", "probit"))
     check_option("output", output, ("number", "dict"))
     params = dict(
@@ -229,6 +248,7 @@ def make_cbauc_scorer(
         rows=rows,
         scale=scale,
         pos_label=pos_label,
+        groups=groups,
     )
     if output == "dict":
         refuse_ignored('with output="dict"', scale=(scale, "auc"))

@@ -208,6 +208,7 @@ def search_posterior(
     random_state=None,
     n_draws=4000,
     fit_params=None,
+    groups=None,
 ) -> SearchPosterior:
     """Joint posterior of the AUCs of all candidates of a search.
 
@@ -242,6 +243,8 @@ def search_posterior(
     fit_params : dict, default=None
         Further arguments of ``search.fit``, for example ``{"sample_weight": w}``;
         weights are counts of the rows.
+    groups : array-like of shape (n,), default=None
+        As for :func:`skauc.auc_posterior`; None takes the ``groups`` of ``fit_params``.
 
     Returns
     -------
@@ -307,7 +310,10 @@ def search_posterior(
     prior = _prior_of_scorer(search) if prior is None else prior
     prior, n_draws = check_prior(prior), check_integer("n_draws", n_draws, 1)
     rng = generator(random_state)
-    candidates, k, table = candidates_of(search, X, y, prior, n_jobs, fit_params)
+    grouped = groups is not None or "groups" in (fit_params or {})
+    candidates, k, table = candidates_of(
+        search, X, y, prior, n_jobs, fit_params, groups
+    )
     rho = alike(candidates)
     joint = joint_aucs(candidates, rho, reported=k)
     p_best, loss = joint.best(n_draws, rng)
@@ -318,6 +324,7 @@ def search_posterior(
     ]
     own = posteriors[k]
     reasons = doubts.of_search(search)
+    reasons += [] if grouped else doubts.split_by_groups(search)
     n_sets = len({c.key for c in candidates if c.key is not None})
     if n_sets > 1 and not candidates[k].luck:  # nothing was subtracted
         reasons.append(doubts.OTHER_FEATURES.format(n=n_sets))

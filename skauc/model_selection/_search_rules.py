@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn import get_config
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from .._validation import check_interval, check_option
 from ..statistics._checks import as_numbers
@@ -42,7 +44,8 @@ class ResubstitutionSplit:
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
         y : ignored
-        groups : None
+        groups : array-like of shape (n,), default=None
+            Taken under metadata routing, for scorers that request them.
 
         Yields
         ------
@@ -51,14 +54,13 @@ class ResubstitutionSplit:
         Raises
         ------
         ValueError
-            If groups are given: rows of one group are dependent, and one fit cannot
-            leave a group out.
+            If groups are given without metadata routing, under which the scorer would
+            not get them.
         """
-        if groups is not None:
+        if groups is not None and not get_config()["enable_metadata_routing"]:
             raise ValueError(
-                "groups must be None: rows of one group are dependent, so that an AUC "
-                "without folds is too high. Use compare_cross_val_auc or cross_val_auc "
-                "with a group splitter, or bootstrap_auc(groups=)"
+                "groups must be None without metadata routing, because the scorer does "
+                "not get them: use scoring=make_cbauc_scorer(groups=groups)"
             )
         doubts.begin_search()
         rows = np.arange(n_rows(X))
@@ -67,6 +69,12 @@ class ResubstitutionSplit:
     def get_n_splits(self, X=None, y=None, groups=None) -> int:
         """Return 1."""
         return 1
+
+    def get_metadata_routing(self):
+        """Request the groups, which the scorer must request, too."""
+        request = MetadataRequest(owner=self)
+        request.split.add_request(param="groups", alias=True)
+        return request
 
     def __repr__(self):
         return "ResubstitutionSplit()"

@@ -90,20 +90,23 @@ class Rows:
     raised : (float, float), default=(1.0, 1.0)
         Factors by which :meth:`as_counts` multiplied the given weights of the negative
         and of the positive rows.
+    group : ndarray of int of shape (n,), default=None
+        Rows of one group depend on each other; None if all rows are independent.
     """
 
     X: Any
     positive: np.ndarray
     weight: np.ndarray
     raised: tuple[float, float] = (1.0, 1.0)
+    group: np.ndarray | None = None
 
     @classmethod
-    def of(cls, X, positive, weight=None) -> Rows:
+    def of(cls, X, positive, weight=None, group=None) -> Rows:
         """Rows in float64, without rows of weight 0."""
         X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
         X = X.astype(float, copy=False)
         weight = np.ones(len(positive)) if weight is None else weight
-        rows = cls(X, positive, np.asarray(weight, dtype=float))
+        rows = cls(X, positive, np.asarray(weight, dtype=float), group=group)
         counted = rows.weight > 0
         return rows if counted.all() else rows[counted]
 
@@ -154,6 +157,7 @@ class Rows:
             X=self.X[which],
             positive=self.positive[which],
             weight=self.weight[which],
+            group=None if self.group is None else self.group[which],
         )
 
     @cached_property
@@ -165,7 +169,8 @@ class Rows:
         u = np.random.default_rng(20190915).random(self.shape[0])
         sketch = np.ascontiguousarray(u @ self.X) + 0.0
         weight = self.weight if self.weighted else self.weight[:0]
-        for array in (sketch, np.packbits(self.positive), weight):
+        group = () if self.group is None else (self.group,)
+        for array in (sketch, np.packbits(self.positive), weight, *group):
             digest.update(array.tobytes())
         return digest.digest()
 

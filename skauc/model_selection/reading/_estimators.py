@@ -21,9 +21,11 @@ from sklearn.base import clone, is_classifier, is_clusterer
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from ..._validation import (
     check_counted,
+    check_groups,
     check_labels,
     check_non_negative,
     check_positive,
@@ -211,6 +213,16 @@ def weight_for_fit(model, weight) -> dict:
     return {} if name is None else {name: weight}
 
 
+def groups_for_fit(model, groups) -> dict:
+    """Groups for the splitter of a search; empty for all other models."""
+    splitter = getattr(model, "cv", None)
+    if groups is None or not get_routing_for_object(splitter).consumes(
+        "split", ["groups"]
+    ):
+        return {}
+    return {"groups": groups}
+
+
 def _weight_name(model):
     """Keyword of the weights in ``model.fit``; None if it takes none."""
     if isinstance(model, Pipeline):
@@ -245,12 +257,13 @@ def counted_rows(X, y, sample_weight, pos_label, groups=None):
     return check_counted(labels, sample_weight, *given, pos_label=pos_label)
 
 
-def fitted_to_rows(estimator, X, y, weight, rows):
+def fitted_to_rows(estimator, X, y, weight, rows, group=None):
     """A clone fitted to rows given by number, which may repeat, and their weights."""
     model = clone(estimator)
-    weight = None if weight is None else weight[rows]
+    weight, group = (v if v is None else v[rows] for v in (weight, group))
+    known = weight_for_fit(model, weight) | groups_for_fit(model, group)
     with columns_named(X):
-        return model.fit(take_rows(X, rows), y[rows], **weight_for_fit(model, weight))
+        return model.fit(take_rows(X, rows), y[rows], **known)
 
 
 def scores_towards(model, X, y, positive) -> np.ndarray:
@@ -263,8 +276,8 @@ def scores_towards(model, X, y, positive) -> np.ndarray:
     return check_score(score, n_rows(X), name=name)
 
 
-def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
-    """A clone fitted to the rows, with the weights if it takes them.
+def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=None):
+    """A clone fitted to the rows, with the weights and groups if it takes them.
 
     Labels and weights are checked first, because a fit may take long. Estimators that
     take rows in blocks get the blocks.
@@ -280,14 +293,17 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
     if pos_label is not None or len(distinct_labels(labels)) <= 2:
         check_positive(y, pos_label=pos_label)
     sample_weight = check_non_negative(sample_weight, len(labels))
+    groups = check_groups(groups, len(labels))
     if sample_weight is not None and not sample_weight.all():
         kept = np.flatnonzero(sample_weight)
         X, labels = take_rows(X, kept), labels[kept]
         sample_weight = sample_weight[kept]
+        groups = None if groups is None else groups[kept]
     _check_range(X)
     model = clone(estimator)
+    known = weight_for_fit(model, sample_weight) | groups_for_fit(model, groups)
     with columns_named(X):
-        return model.fit(X, labels, **weight_for_fit(model, sample_weight))
+        return model.fit(X, labels, **known)
 
 
 def _check_range(X):

@@ -18,12 +18,14 @@ import numpy as np
 from ..._validation import (
     check_codes,
     check_features,
+    check_groups,
     check_labels,
     check_positive,
     check_score,
     check_weight,
     positive_and_label,
 )
+from ...leave_pair_out._groups import FEWEST
 from ...leave_pair_out._objective import stationarity
 from ...statistics._collections import columns_named, refuse_collection
 from ...statistics._rows import Rows
@@ -53,6 +55,8 @@ class ScoredRows:
     stages : list of (step, its input, its output)
     front : ndarray or CSR matrix of shape (n, P)
         Rows in front of the linear model.
+    group : ndarray of int of shape (n,) or None
+        Group of each row; None if rows are independent.
     """
 
     estimator: object
@@ -63,6 +67,7 @@ class ScoredRows:
     as_given: tuple
     stages: list
     front: Any
+    group: np.ndarray | None = None
 
     @property
     def dropped(self) -> bool:
@@ -204,8 +209,9 @@ class FittedModel:
 
     def _rows(self, X):
         """Rows of this model from rows of all classes."""
-        X = X if self.which is None else X[self.which]
-        return Rows.of(X, self.positive, self.weight).as_counts()
+        which = slice(None) if self.which is None else self.which
+        group = None if self.scored.group is None else self.scored.group[which]
+        return Rows.of(X[which], self.positive, self.weight, group).as_counts()
 
     @cached_property
     def _entered(self):
@@ -255,7 +261,14 @@ class FittedModel:
 
 
 def fitted_models(
-    estimator, X, y, sample_weight=None, *, pos_label=None, any_classifier=False
+    estimator,
+    X,
+    y,
+    sample_weight=None,
+    *,
+    pos_label=None,
+    groups=None,
+    any_classifier=False,
 ) -> list[FittedModel]:
     """Open a fitted estimator and score rows with it.
 
@@ -267,6 +280,8 @@ def fitted_models(
     sample_weight : array-like of shape (n,) or None
     pos_label : label or None
         None takes ``classes_[1]``; must be None for more than two classes.
+    groups : array-like of shape (n,), default=None
+        Groups of rows that depend on each other.
     any_classifier : bool, default=False
         Whether a classifier of two classes that is not linear is scored, too: its
         decision is the only feature, ``linear`` is None, ``broken_by`` is its class.
@@ -300,12 +315,12 @@ def fitted_models(
             )
         codes = check_codes(labels, opened.classes)
         weight = check_weight(sample_weight, codes == codes.max(initial=0))
-        scored, kept = _scored_rows(estimator, opened, X, labels, weight)
+        scored, kept = _scored_rows(estimator, opened, X, labels, weight, groups)
         return list(_pair_models(scored, codes[kept]))
     how = {"pos_label": pos_label, "classes": opened.classes}
     positive, label = positive_and_label(labels, **how)
     weight = check_weight(sample_weight, positive)
-    scored, kept = _scored_rows(estimator, opened, X, labels, weight)
+    scored, kept = _scored_rows(estimator, opened, X, labels, weight, groups)
     return [_binary_model(scored, positive[kept], label)]
 
 
@@ -323,9 +338,10 @@ def _open_decision(estimator):
     return OpenedModel(None, estimator, np.ones((1, 1)), cut, classes)
 
 
-def _scored_rows(estimator, opened, X, labels, weight):
+def _scored_rows(estimator, opened, X, labels, weight, groups):
     """Scores of the rows of positive weight, and the index of these rows."""
     as_given, kept = (X, labels, weight), slice(None)
+    group = check_groups(groups, len(labels))
     if n_rows(X) != len(labels):
         raise ValueError(
             f"X must have the {len(labels)} rows of y_true, got {n_rows(X)} rows"
@@ -348,8 +364,30 @@ def _scored_rows(estimator, opened, X, labels, weight):
             )
         opened.check_ranks(front)
     front = front.astype(float, copy=False)
-    data = X, labels, weight, as_given, stages, front
+    group = _dependent(group, labels, kept)
+    data = X, labels, weight, as_given, stages, front, group
     return ScoredRows(estimator, opened, *data), kept
+
+
+def _dependent(group, labels, kept):
+    """Groups of the kept rows; None if each has one row, so that rows are independent.
+
+    Raises
+    ------
+    ValueError
+        If the rows of a class come from fewer than three groups.
+    """
+    if group is None or len(np.unique(group[kept])) == len(group[kept]):
+        return None
+    group = group[kept]
+    for label in np.unique(labels):
+        number = len(np.unique(group[labels == label]))
+        if number < FEWEST:
+            raise ValueError(
+                f"groups must hold rows of each class in at least {FEWEST} groups, "
+                f"because two are left out together, got {number} with y = {label!r}"
+            )
+    return group
 
 
 def _binary_model(scored, positive, pos_label):

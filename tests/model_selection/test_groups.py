@@ -1,0 +1,280 @@
+"""Rows of one group depend on each other: they are left out together."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import ndtri
+from sklearn import config_context
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    StratifiedGroupKFold,
+    cross_val_predict,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+import skauc
+from skauc import ResubstitutionSplit, auc_posterior, bayesian_val_score
+from skauc.leave_pair_out._groups import auc_of_groups, sums_of_scores
+from skauc.statistics._rows import Rows
+
+pytestmark = pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+IN_GROUPS = ["whole", "mixed"]  # all rows of a group in one class, or in both
+
+
+def drawn(G=12, k=4, P=6, kind="whole", effect=1.0, signal=0.5, seed=0):
+    """Rows, labels and groups with effects of the groups."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(max(k - 2, 1), k + 3, G)
+    group = np.repeat(np.arange(G), sizes)
+    y = group % 2 if kind == "whole" else np.arange(len(group)) % 2
+    X = rng.normal(size=(len(group), P)) + effect * rng.normal(size=(G, P))[group]
+    X[:, 0] += signal * y
+    return X, y, group
+
+
+def between(scores, y, group, weight=None):
+    """AUC of pairs between groups, by a loop; ``scores(a, b)`` are without both."""
+    weight = np.ones(len(y)) if weight is None else weight
+    won = mass = 0.0
+    for a in np.unique(group):
+        for b in np.unique(group):
+            i, j = (group == a) & (y == 0), (group == b) & (y == 1)
+            if a == b or not (i.any() and j.any()):
+                continue
+            z = scores(a, b)
+            margin = z[j] - z[i][:, None]
+            pairs = np.outer(weight[i], weight[j])
+            won += np.sum(pairs * ((margin > 0) + 0.5 * (margin == 0)))
+            mass += pairs.sum()
+    return won / mass
+
+
+def by_refits(model, X, y, group, weight=None):
+    """The same by refits without both groups."""
+
+    def scores(a, b):
+        kept = ~np.isin(group, [a, b])
+        how = {} if weight is None else {"sample_weight": weight[kept]}
+        return model.fit(X[kept], y[kept], **how).decision_function(X)
+
+    return between(scores, y, group, weight)
+
+
+@pytest.mark.parametrize("kind", IN_GROUPS)
+@pytest.mark.parametrize("P", [6, 80])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pairs_of_groups_of_a_ridge_are_exact(kind, P, weighted):
+    X, y, group = drawn(P=P, kind=kind)
+    weight = np.random.default_rng(1).integers(1, 4, len(y)) if weighted else None
+    model = RidgeClassifier(alpha=3.0)
+    expected = by_refits(model, X, y, group, weight)
+    model.fit(X, y, sample_weight=weight)
+    found = auc_posterior(model, X, y, groups=group, sample_weight=weight)
+    assert found.second_source == "group pairs"
+    assert found.leave_pair_out == pytest.approx(expected, abs=1e-12)
+    if not weighted:
+        scorer = skauc.make_lpo_auc_scorer(groups=group)
+        assert scorer(model, X, y) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", IN_GROUPS)
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("hinge", [False, True])
+def test_pairs_of_few_groups_of_curved_losses_are_exact(kind, C, hinge):
+    X, y, group = drawn(G=8, P=20, kind=kind, seed=4)
+    how = {"C": C, "tol": 1e-9, "max_iter": 10**5}
+    model = LogisticRegression(solver="newton-cg", **how)
+    model = LinearSVC(dual=False, **how) if hinge else model
+    expected = by_refits(model, X, y, group)
+    found = auc_posterior(model.fit(X, y), X, y, groups=group, rows="training")
+    assert found.second_source == "group pairs"
+    assert found.leave_pair_out == pytest.approx(expected, abs=0.005)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", IN_GROUPS)
+@pytest.mark.parametrize(("C", "error"), [(0.01, 0.003), (1.0, 0.02), (100.0, 0.05)])
+def test_one_step_without_two_groups_errs_little(kind, C, error):
+    X, y, group = drawn(G=30, P=150, kind=kind, seed=3)
+    model = LogisticRegression(C=C, tol=1e-6, solver="newton-cg", max_iter=1000)
+    expected = by_refits(model, X, y, group)
+    found = auc_posterior(model.fit(X, y), X, y, groups=group, rows="training")
+    assert found.second_source == "group pairs"
+    assert found.leave_pair_out == pytest.approx(expected, abs=error)
+
+
+@pytest.mark.parametrize("kind", IN_GROUPS)
+def test_sums_and_their_jackknife_are_those_of_loops(kind):
+    rng = np.random.default_rng(2)
+    _, y, group = drawn(kind=kind)
+    score, weight = (
+        np.round(rng.normal(size=len(y)) + y, 1),
+        rng.uniform(0.5, 2, len(y)),
+    )
+    sums = sums_of_scores(score, y == 1, weight, group)
+    rows = Rows.of(score[:, None], y == 1, weight, group)
+    auc, variance = auc_of_groups(sums, rows, 1.0)
+    assert auc == pytest.approx(between(lambda a, b: score, y, group, weight))
+    without = [
+        between(lambda a, b: score[k], y[k], group[k], weight[k])  # noqa: B023
+        for k in (group != a for a in range(12))
+    ]
+    assert variance == pytest.approx(11 * np.var(without), rel=1e-9)
+
+
+MODELS = {
+    "L2": LogisticRegression(),
+    "L1": make_pipeline(
+        StandardScaler(),
+        LogisticRegression(l1_ratio=1, solver="liblinear", tol=1e-9, random_state=0),
+    ),
+    "squared hinge": LinearSVC(C=0.1, tol=1e-9, max_iter=10**6, random_state=0),
+    "rbf": SVC(),
+}
+WAYS = dict.fromkeys(["L2", "squared hinge"], "group pairs")
+WAYS |= dict.fromkeys(["L1", "rbf"], "group folds")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_laws_of_groups(name):
+    X, y, group = drawn(kind="mixed")
+    ask = skauc.make_cbauc_scorer
+
+    def numbers(X, y, group, weight=None):
+        how = {"groups": group, "sample_weight": weight}
+        p = bayesian_val_score(MODELS[name], X, y, **how)
+        model = MODELS[name].fit(X, y)
+        score = ask(groups=group)(model, X, y) if weight is None else 0.0
+        assert group is None or p.second_source == WAYS[name]
+        return np.array([p.mean(), p.std(), score])
+
+    expected = numbers(X, y, group)
+    order = np.random.default_rng(0).permutation(len(y))
+    assert_allclose(numbers(X[order], y[order], group[order]), expected, atol=1e-4)
+    names = np.array(list("kfbgahcdeijl"))[group]
+    assert_allclose(numbers(X, y, names), expected, atol=1e-4)
+    alone = np.arange(len(y))[::-1]
+    found = bayesian_val_score(MODELS[name], X, y, groups=alone)
+    assert found == bayesian_val_score(MODELS[name], X, y)
+    if name == "L2":
+        twice = np.repeat(np.arange(len(y)), 1 + (alone < 9))
+        doubled = numbers(X[twice], y[twice], group[twice])
+        weighted = numbers(X, y, group, 1.0 + (alone < 9))
+        assert_allclose(weighted[:2], doubled[:2], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_one_label_per_group_is_no_signal(name):
+    rows = [drawn(G=30, k=5, P=50, signal=0.0, seed=seed) for seed in range(4)]
+    found = [bayesian_val_score(MODELS[name], X, y, groups=g) for X, y, g in rows]
+    # one set has a deviation of .1
+    assert np.mean([p.mean() for p in found]) == pytest.approx(0.5, abs=0.12)
+    X, y, _ = rows[0]
+    assert bayesian_val_score(MODELS[name], X, y).mean() > 0.75  # it learns the groups
+
+
+def test_searches_with_groups():
+    X, y, group = drawn(G=24, P=40)
+    grid, how = {"C": [1e-3, 1.0]}, {"cv": ResubstitutionSplit()}
+    scoring = skauc.make_cbauc_scorer(groups=group)
+    search = GridSearchCV(LogisticRegression(), grid, scoring=scoring, **how).fit(X, y)
+    found = skauc.search_posterior(search, X, y, groups=group, random_state=0)
+    report = auc_posterior(search, X, y, groups=group)
+    assert found.auc[found.selected_index].mean() == pytest.approx(report.mean())
+    assert report.second_source == "group pairs"
+    with pytest.raises(ValueError, match=r"use scoring=make_cbauc_scorer\(groups="):
+        GridSearchCV(LogisticRegression(), grid, scoring=scoring, **how).fit(
+            X, y, groups=group
+        )
+    with config_context(enable_metadata_routing=True):
+        routed = skauc.cbauc_scorer.set_score_request(groups=True)
+        again = GridSearchCV(LogisticRegression(), grid, scoring=routed, **how)
+        again.fit(X, y, groups=group)
+        key = "mean_test_score"
+        assert_allclose(again.cv_results_[key], search.cv_results_[key])
+        deaf = GridSearchCV(
+            LogisticRegression(), grid, scoring=skauc.cbauc_scorer, **how
+        )
+        with pytest.raises(Exception, match="groups"):
+            deaf.fit(X, y, groups=group)
+
+
+def test_a_search_that_was_split_by_groups_is_reported_with_them():
+    X, y, group = drawn(G=24, P=40)
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=GroupKFold(3))
+    search.fit(X, y, groups=group)
+    forgotten = auc_posterior(search, X, y)
+    assert "pass groups=" in " ".join(forgotten.warnings)
+    assert "pass groups=" not in " ".join(
+        auc_posterior(search, X, y, groups=group).warnings
+    )
+    fitted = bayesian_val_score(search, X, y, groups=group)
+    assert fitted.second_source == "group pairs"
+    params = {"groups": group}
+    joint = skauc.search_posterior(search, X, y, fit_params=params, random_state=0)
+    assert joint.selected.second_source == "group pairs"
+
+
+def test_held_out_rows_have_the_interval_of_their_groups():
+    X, y, group = drawn(G=30)
+    model = LogisticRegression().fit(*drawn(seed=5)[:2])
+    score = model.decision_function(X)
+    expected = skauc.auc_estimate(y, score, groups=group)
+    found = auc_posterior(model, X, y, groups=group, rows="held-out")
+    assert found.mean() == pytest.approx(expected.auc, abs=0.01)
+    assert found.std() == pytest.approx(expected.standard_error(), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ({"groups": [1, 2]}, "groups must have one value for each"),
+        ({"groups": np.arange(48) % 2}, "in at least 3 groups"),
+        ({"groups": np.full(48, np.nan)}, "groups must not be NaN"),
+        ({"groups": np.arange(48) // 4, "prior": "paper"}, "for a conjugate prior"),
+    ],
+)
+def test_groups_that_cannot_be_used_are_refused(how, text):
+    X, y = np.random.default_rng(0).normal(size=(48, 3)), np.arange(48) % 2
+    with pytest.raises(ValueError, match=text):
+        bayesian_val_score(LogisticRegression(), X, y, **how)
+    blocks = skauc.RowBlocks([(X, y)])
+    with pytest.raises(ValueError, match="groups must be None for collections"):
+        auc_posterior(LogisticRegression().fit(X, y), blocks, groups=np.arange(48) // 4)
+    with pytest.raises(TypeError, match="groups must be None for make_ebauc_scorer"):
+        skauc.ebauc_scorer(LogisticRegression().fit(X, y), X, y, groups=y)
+
+
+def test_cross_validation_adds_the_influences_of_a_group():
+    X, y, group = drawn(G=20, kind="mixed")
+    cv = StratifiedGroupKFold(4)
+    found = skauc.cross_val_auc(LogisticRegression(), X, y, cv, groups=group)
+    score = cross_val_predict(
+        LogisticRegression(), X, y, groups=group, cv=cv, method="decision_function"
+    )
+    variances = [
+        skauc.auc_estimate(y[t], score[t], groups=group[t]).standard_error("delong")
+        ** 2
+        for _, t in cv.split(X, y, group)
+    ]
+    # Obuchowski's variance of each fold; both correct for the number of groups
+    assert found.standard_error == pytest.approx(np.sqrt(sum(variances)) / 4, rel=0.15)
+    apart = skauc.cross_val_auc(LogisticRegression(), X, y, list(cv.split(X, y, group)))
+    assert found.parts == pytest.approx(apart.parts)
+    assert found.standard_error != apart.standard_error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["L2", "L1"])
+def test_noise_of_groups_is_covered(name):
+    inside = []
+    for seed in range(40):
+        X, y, group = drawn(G=40, k=5, P=20, signal=0.0, seed=seed)
+        found = bayesian_val_score(MODELS[name], X, y, groups=group)
+        z, variance = found.probit_moments()
+        inside.append(abs(z - ndtri(0.5)) < 1.96 * np.sqrt(variance))
+    assert np.mean(inside) >= 0.85
