@@ -38,11 +38,11 @@ def _refitted(estimator, rows, counts, n_jobs, verbose):
     return np.array(in_parallel(calls, n_jobs, verbose))
 
 
-def _refit_scores(estimator, X, y, positive, weight, count) -> np.ndarray:
+def _refit_scores(estimator, X, y, positive, weight, groups, count) -> np.ndarray:
     """Scores of all rows by a clone fitted to ``count`` copies of each."""
     # rows are repeated, because not every estimator takes weights
     drawn = np.repeat(np.arange(len(y)), count)
-    model = fitted_to_rows(estimator, X, y, weight, drawn)
+    model = fitted_to_rows(estimator, X, y, weight, drawn, groups)
     return scores_towards(model, X, y, positive)
 
 
@@ -178,7 +178,8 @@ def bootstrap_auc(
         Labels of groups of dependent rows, for example the measurements of a patient.
         Whole groups are drawn or left out, stratified by the classes that they contain.
         Without groups the rows must be independent (no repeated measures, no time
-        series).
+        series). Inner folds of a search by groups get them; stratified inner folds
+        keep the copies of a row together.
     sample_weight : array-like of shape (n,), default=None
         Weights, used in the AUC and, if the estimator accepts them, in the fit. The
         interval resamples rows, so that it does not depend on the scale of the weights
@@ -246,7 +247,7 @@ def bootstrap_auc(
         counts = _group_counts(groups, positive, n_boot, rng)
     # the first sample holds each row once: the fit to all rows
     samples = np.vstack([np.ones((1, len(labels)), dtype=np.int64), counts])
-    rows = X, labels, positive, weight
+    rows = X, labels, positive, weight, groups
     scores = _refitted(estimator, rows, samples, n_jobs, verbose)
     weight = np.ones(len(labels)) if weight is None else weight
     sizes = _sizes(positive, groups, weight)

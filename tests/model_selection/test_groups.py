@@ -12,6 +12,7 @@ from sklearn.model_selection import (
     StratifiedGroupKFold,
     cross_val_predict,
 )
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -130,7 +131,9 @@ MODELS = {
     "L2": LogisticRegression(),
     "L1": make_pipeline(
         StandardScaler(),
-        LogisticRegression(l1_ratio=1, solver="liblinear", tol=1e-9, random_state=0),
+        LinearSVC(
+            C=0.1, penalty="l1", dual=False, tol=1e-6, max_iter=10_000, random_state=0
+        ),
     ),
     "squared hinge": LinearSVC(C=0.1, tol=1e-9, max_iter=10**6, random_state=0),
     "rbf": SVC(),
@@ -278,3 +281,24 @@ def test_noise_of_groups_is_covered(name):
         z, variance = found.probit_moments()
         inside.append(abs(z - ndtri(0.5)) < 1.96 * np.sqrt(variance))
     assert np.mean(inside) >= 0.85
+
+
+def test_inner_folds_of_a_search_hold_all_copies_of_a_row():
+    """Otherwise one neighbour, a copy in another fold, would win in every sample."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)), np.arange(80) % 2
+    X[:, 0] += 1.5 * y
+    chosen = []
+
+    class Search(GridSearchCV):
+        def fit(self, X, y=None, **params):
+            super().fit(X, y, **params)
+            chosen.append(self.best_params_["n_neighbors"])
+            return self
+
+    search = Search(KNeighborsClassifier(), {"n_neighbors": [1, 25]}, scoring="roc_auc")
+    skauc.bootstrap_auc(search, X, y, n_boot=6)
+    assert chosen == [25] * 7
+    inner = Search(KNeighborsClassifier(), {"n_neighbors": [1, 25]}, cv=GroupKFold(4))
+    skauc.bootstrap_auc(inner, X, y, n_boot=2, groups=np.arange(80) // 2)
+    assert len(chosen) == 10

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping
+from numbers import Integral
 from threading import current_thread, main_thread
 from warnings import catch_warnings
 
@@ -18,7 +19,13 @@ import numpy as np
 from scipy import sparse
 from sklearn import config_context, get_config
 from sklearn.base import clone, is_classifier, is_clusterer
-from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+    check_cv,
+)
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
@@ -215,12 +222,18 @@ def weight_for_fit(model, weight) -> dict:
 
 def groups_for_fit(model, groups) -> dict:
     """Groups for the splitter of a search; empty for all other models."""
-    splitter = getattr(model, "cv", None)
-    if groups is None or not get_routing_for_object(splitter).consumes(
-        "split", ["groups"]
-    ):
-        return {}
-    return {"groups": groups}
+    splitter = get_routing_for_object(getattr(model, "cv", None))
+    known = groups is not None and splitter.consumes("split", ["groups"])
+    return {"groups": groups} if known else {}
+
+
+def _keep_copies_together(search):
+    """Let the stratified folds of a search hold all copies of a row, as groups."""
+    if not hasattr(search, "error_score"):  # which all searches have, and only they
+        return
+    if search.cv is None or isinstance(search.cv, Integral | StratifiedKFold):
+        size = check_cv(search.cv, [0, 1], classifier=True).get_n_splits()
+        search.set_params(cv=StratifiedGroupKFold(size))
 
 
 def _weight_name(model):
@@ -260,6 +273,9 @@ def counted_rows(X, y, sample_weight, pos_label, groups=None):
 def fitted_to_rows(estimator, X, y, weight, rows, group=None):
     """A clone fitted to rows given by number, which may repeat, and their weights."""
     model = clone(estimator)
+    if len(np.unique(rows)) < len(rows):
+        _keep_copies_together(model)
+        group = np.arange(len(y)) if group is None else group
     weight, group = (v if v is None else v[rows] for v in (weight, group))
     known = weight_for_fit(model, weight) | groups_for_fit(model, group)
     with columns_named(X):
