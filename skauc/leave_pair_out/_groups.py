@@ -11,8 +11,8 @@ from itertools import combinations
 import numpy as np
 from scipy import linalg
 
-from ..statistics._levels import empirical_auc, placements
-from ._bootstrap import TIE, model_variance, won_by
+from ..statistics._levels import balanced_variance, empirical_auc, placements
+from ._bootstrap import TIE, won_by
 from ._newton import SQUARED_HINGE, minimise
 from ._objective import Setting
 
@@ -174,10 +174,13 @@ def auc_of_groups(sums, rows, factor):
     auc, left = float(won / mass), mass - used[1]
     without = (won - used[0])[left > 0] / left[left > 0]
     G = len(without)
-    sides = (rows.group[rows.positive == side] for side in (False, True))
-    fewest = min(len(np.unique(side)) for side in sides)
+    classes = (rows.group[rows.positive == side] for side in (False, True))
+    sizes = [len(np.unique(groups)) for groups in classes]
+    fewest = min(sizes)
     factor *= (fewest - 1) / max(fewest - 3, 1)  # the variance of Student's t
     # of a sample of the groups: the variance of all
     share = len(used.T) / len(np.unique(rows.group))
     variance = factor * share * (G - 1) * float(np.var(without)) if G > 1 else 0.0
-    return auc, variance if variance > 1e-20 else model_variance(auc, rows)
+    if variance < 1e-20:  # all pairs are ordered: as if each group were a row
+        variance = balanced_variance((fewest * auc + 0.5) / (fewest + 1), *sizes)
+    return auc, float(variance)
