@@ -210,7 +210,7 @@ def check_laws(size, name, laws=tuple(LAWS)):
             known["rows"] = answers(name, rows)
         first = known["rows"] if versions[0] is rows else answers(name, versions[0])
         second = answers(name, versions[1])
-        # of more than 250 rows a class an even sample forms the pairs: another of copies
+        # Beyond 250 rows a class an even sample forms the pairs: another of copies.
         drawn_pairs = law == "weight of 2 is a row twice" and size[0] > 400
         if not np.allclose(second, first, 0, SINGLE if drawn_pairs else tolerance):
             broken.append((law, first.round(5), second.round(5)))
@@ -248,9 +248,11 @@ def test_reports_do_not_depend_on_the_tolerance_of_the_solver(n, P, signal, name
     X, y = rng.normal(size=(n, P)), np.arange(n) % 2
     X[y == 1, :100] += signal
     X = StandardScaler().fit_transform(X)
+    # liblinear's steps along one row each: 1e-6 leaves 1e-7 of the slopes, and is slow
+    exactly = {"tol": 1e-6 if name == "LinearSVC" else 1e-9}
     first, exact = (
         skauc.auc_posterior(SOLVED[name](**options).fit(X, y), X, y, rows="training")
-        for options in ({}, {"tol": 1e-9})
+        for options in ({}, exactly)
     )
     assert abs(first.mean() - exact.mean()) < 0.01
     assert abs(first.leave_pair_out - exact.leave_pair_out) < 0.01

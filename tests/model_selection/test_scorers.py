@@ -176,7 +176,7 @@ IN_FOLDS = {
 @pytest.mark.parametrize("name", IN_FOLDS)
 def test_held_out_rows_of_cross_validation(name):
     """The evidence that needs no fit recognises folds of 24 to 40 rows."""
-    for seed in range(8):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         X, y = rng.standard_normal((200, 5)), np.arange(200) % 2
         n = 40 - seed % 3 * 8
@@ -207,11 +207,11 @@ def test_a_fold_that_was_not_trained_on_is_warned_of():
     ids=str,
 )
 def test_lpo_is_scikit_learns_leave_pair_out(model, error):
-    A, b = X[:30], Y[:30]
+    A, b = X[:20], Y[:20]
     won = []
     for i in np.flatnonzero(b):
         for j in np.flatnonzero(b == 0):
-            rows = np.setdiff1d(np.arange(30), [i, j])
+            rows = np.setdiff1d(np.arange(20), [i, j])
             score = clone(model).fit(A[rows], b[rows]).decision_function(A[[i, j]])
             won.append(float(score[0] > score[1]))
     found = lpo_auc_scorer(model.fit(A, b), A, b)
@@ -462,7 +462,7 @@ def test_weights_of_a_step_change_no_verdict_within_a_table(steps, last):
     X, y = rng.standard_normal((120, 30)), np.arange(120) % 2
     weight = rng.exponential(size=120) ** 2
     name = type(last).__name__.lower()
-    grid = {f"{name}__C": np.geomspace(1e-4, 1e3, 8)}
+    grid = {f"{name}__C": np.geomspace(1e-4, 1e2, 4)}
     search = GridSearchCV(
         make_pipeline(*steps, last),
         grid,
