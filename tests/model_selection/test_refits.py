@@ -436,7 +436,7 @@ def test_interval_near_one_does_not_collapse():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "auc"), [(20, 0.98), (20, 0.9), (40, 0.98), (40, 0.8)])
+@pytest.mark.parametrize(("n", "auc"), [(20, 0.98), (40, 0.8)])
 def test_interval_covers(n, auc):
     found = [near_one(seed, n, auc) for seed in range(100)]
     assert np.mean([low <= true <= high for true, (low, high) in found]) >= 0.9
