@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -237,9 +237,8 @@ class EmpiricalROC(LabelledResult):
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
         self._sample.warn_unless_counts()
-        levels = self._sample.levels
-        band = roc_band(levels, level, method, fpr, n_draws, random_state)
-        return replace(band, pos_label=self.pos_label)
+        drawn = n_draws, random_state, self.pos_label
+        return roc_band(self._sample.levels, level, method, fpr, *drawn)
 
     def plot(self, ax=None, **options):
         """Draw the curve with its band in a :class:`skauc.BinormalROCDisplay`.
@@ -265,6 +264,10 @@ class ThresholdRule(Value):
     kind: str
     targets: np.ndarray
     weight: float = 1.0
+
+    def __str__(self):
+        targets = short(self.targets.tolist())
+        return f"{self.kind!r}, targets {targets} and weight {self.weight:.4g}"
 
     @classmethod
     def of(cls, thresholds, cost, prevalence, **given) -> ThresholdRule:

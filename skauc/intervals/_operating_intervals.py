@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from .._validation import check_option, short
+from .._validation import check_option
 from ._band import drawn_heights, quantiles
 from ._comparison import TestedDifference
 from ._empirical_roc import BEST
@@ -324,12 +324,7 @@ def _check_same_rule(a, b):
     """Raise unless one rule chose the thresholds; given thresholds may differ."""
     given = a.chosen_by == b.chosen_by and a.chosen_by not in (*RATES, *BEST)
     if not given and a._rule != b._rule:
-        mine, other = (
-            f"{short(one.chosen_by)}, targets {short(one._rule.targets.tolist())} and "
-            f"weight {one._rule.weight:.4g}"
-            for one in (a, b)
-        )
         raise ValueError(
-            f"other must choose its thresholds by the rule of this one, {mine}, got "
-            f"{other}"
+            "other must choose its thresholds by the rule of this one, "
+            f"{a._rule}, got {b._rule}"
         )

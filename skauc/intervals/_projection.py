@@ -10,11 +10,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._validation import (
-    check_counted,
-    check_option,
-    check_score,
-)
+from .._validation import check_counted, check_option, check_score
 from ..adaptive._data_model import data_model
 from ..adaptive._prior import AdaptivePrior
 from ..posterior._conjugate import COVARIANCES, NormalInverseWishart

@@ -71,16 +71,15 @@ class Sample(Value):
             sides = (raising_factor(given[side]) for side in (positive, ~positive))
             weight = given * np.where(positive, *sides)
             weight = weight * min(1.0, MOST_ROWS / weight.sum())
-        counted = True if weight is None else weight > 0
         # the numbers of the rows are gathered ten times faster than a mask is
-        classes = [np.flatnonzero(side & counted) for side in (~positive, positive)]
+        classes = [np.flatnonzero(side) for side in (~positive, positive)]
 
         def by_class(values):
             return tuple(values[rows] for rows in classes)
 
         beside = [v if v is None else by_class(v) for v in (weight, cluster)]
         fixed = keep_order or any(beside)
-        rows = pos_label, (positive if weight is None else positive[counted])
+        rows = pos_label, positive
         pairs = map(by_class, scores)
         if not fixed:
             pairs, rows = (tuple(map(np.sort, p)) for p in pairs), (pos_label, None)

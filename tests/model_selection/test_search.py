@@ -664,7 +664,7 @@ def test_rule_of_one_score():
         ),
         (
             lambda: one_sd_rule("C")(results([0.5], np.eye(1), ["a"])),
-            "C must hold real numbers",
+            "C must hold numbers",
         ),
         (
             lambda: one_sd_rule("C")(
