@@ -182,7 +182,6 @@ OPTIONS = {
     "cv": one_of(2, 3),
     "denominator": one_of("unbiased", "ml"),
     "equal_variance": one_of(True, False),
-    "error_interval": one_of("clopper_pearson", "wilson", "normal", "chebyshev"),
     "featurewise": one_of(True, False),
     "fit_intercept": st.booleans(),
     "fpr": ranges,

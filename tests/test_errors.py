@@ -257,7 +257,6 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (bootstrap, "n_boot", 0, []),
     (moments, "n_errors", 11, []),
     (moments, "n_pos", 0, []),
-    (moments, "error_interval", "wald", ["wilson"]),
     (moments, "confidence_level", 1, []),
     (irls, "C", -1.0, []),
     (irls, "penalty", "l1", ["firth"]),
@@ -304,7 +303,6 @@ IGNORED = [  # call, an option that would have no effect there
     (compare, {"n_resamples": 500}),
     (compare, {"random_state": 1}),
     (compare, {"random_state": np.random.default_rng(0)}),
-    (partial(moments, n_errors=2), {"error_interval": "wilson"}),
     (partial(power, auc2=0.7), {"null": 0.5}),
     (partial(skauc.auc_sample_size, 0.8, width=0.2), {"null": 0.6}),
     (partial(skauc.auc_sample_size, 0.8, width=0.2), {"margin": 0.1}),
@@ -330,8 +328,6 @@ def test_options_with_an_effect_are_taken():
         == drawn(tpr=(0.0, 1.0)).standard_error
     )
     assert drawn(random_state=1).standard_error != whole.standard_error
-    many = partial(moments, n_pos=500, n_neg=500, n_errors=10, adaptive=False)
-    assert many(error_interval="chebyshev") != many()
     assert power(null=0.7) != power() == power(null=0.5)
 
 

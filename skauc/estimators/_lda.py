@@ -7,20 +7,15 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from .._validation import check_option, short
+from .._validation import check_option
 from ..roc._binormal import BinormalROC
-from ..statistics._collections import refuse_collection
 from ..statistics._moments import group_moments
 from . import _checks as check
-from ._discriminant_curves import PredictsArrays, publish_curves
+from ._discriminant_curves import NumpyCurves, publish_curves
 from ._rows import unchanged_by_errors
 
 
-class _NoShrinkageError(NotImplementedError, ValueError):
-    """A wrong value, for which the parent raises a NotImplementedError."""
-
-
-class LinearDiscriminantROC(PredictsArrays, LinearDiscriminantAnalysis):
+class LinearDiscriminantROC(NumpyCurves, LinearDiscriminantAnalysis):
     """Linear discriminant analysis of scikit-learn, with the ROC curve that it implies.
 
     Answers: what are the ROC curve, its area and its best threshold, if the classes are
@@ -121,11 +116,6 @@ covariance_estimator
         LinearDiscriminantROC
         """
         check_option("denominator", self.denominator, ("unbiased", "ml"))
-        if self.solver == "svd" and self.shrinkage is not None:
-            raise _NoShrinkageError(
-                "shrinkage must be None for solver='svd', which has no covariance to "
-                f"shrink, got {short(self.shrinkage)}; use solver='lsqr' or 'eigen'"
-            )
         labels = check.discriminant(X, y, self.priors)
         # classes of one mean have explained_variance_ratio_ 0/0 = NaN
         quiet = np.errstate(invalid="ignore")
@@ -137,11 +127,6 @@ covariance_estimator
         groups = [labels == label for label in self.classes_]
         self._fit_curves(group_moments(scores, groups), len(labels))
         return self
-
-    def transform(self, X):
-        """Scikit-learn's method; X must be an array."""
-        refuse_collection("X", X)
-        return super().transform(X)
 
     @contextmanager
     def _named_errors(self):

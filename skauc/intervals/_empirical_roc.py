@@ -16,7 +16,7 @@ from .._validation import (
 )
 from ..roc._base import YoudenPoint
 from ..statistics._levels import height
-from ..statistics._result import LabelledResult, Value, picture
+from ..statistics._result import LabelledResult, picture
 from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
 from ._sample import Sample, sample_of
@@ -258,7 +258,7 @@ class EmpiricalROC(LabelledResult):
 
 
 @dataclass(frozen=True, eq=False)
-class ThresholdRule(Value):
+class ThresholdRule:
     """``kind``, its targets, and for ``best`` the weight of the false alarms."""
 
     kind: str

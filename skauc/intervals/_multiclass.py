@@ -14,7 +14,6 @@ import numpy as np
 
 from .._validation import (
     check_groups,
-    check_interval,
     check_labels,
     check_numbers,
     check_option,
@@ -65,11 +64,6 @@ class AveragedAUC(EstimateWithLimits):
     standard_error: float
     parts: np.ndarray
     n_smallest: int
-
-    def __post_init__(self):
-        check_interval("auc", self.auc, 0, 1)
-        check_interval("standard_error", self.standard_error, 0, closed="left")
-        check_interval("n_smallest", self.n_smallest, 1, closed="left")
 
     def __repr__(self):
         return super().__repr__()[:-1] + f", parts of shape {np.shape(self.parts)})"

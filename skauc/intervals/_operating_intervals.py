@@ -322,9 +322,11 @@ def _check_same_rows(a, b):
 
 def _check_same_rule(a, b):
     """Raise unless one rule chose the thresholds; given thresholds may differ."""
-    given = a.chosen_by == b.chosen_by and a.chosen_by not in (*RATES, *BEST)
-    if not given and a._rule != b._rule:
+    mine, other = a._rule, b._rule
+    same = (mine.kind, mine.weight) == (other.kind, other.weight)
+    given = same and mine.kind not in (*RATES, *BEST)
+    if not given and not (same and np.array_equal(mine.targets, other.targets)):
         raise ValueError(
             "other must choose its thresholds by the rule of this one, "
-            f"{a._rule}, got {b._rule}"
+            f"{mine}, got {other}"
         )

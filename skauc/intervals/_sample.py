@@ -16,7 +16,6 @@ from .._validation import (
     check_score,
 )
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
-from ..statistics._result import Value
 from ..statistics._row_blocks import RowBlocks, joined_weights, row_blocks
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import (
@@ -30,7 +29,7 @@ MOST_ROWS = 2.0**53  # of more rows variances are 0 and products overflow
 
 
 @dataclass(frozen=True, eq=False)
-class Sample(Value):
+class Sample:
     """Rows of both classes; each field is a pair of arrays ``(neg, pos)``, or None.
 
     Parameters

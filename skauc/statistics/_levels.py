@@ -30,8 +30,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ._result import Value
-
 # Scores of equal rows differ by rounding, up to 16 units in the last place of a score
 # of 1000 features (3e-15); raw features with large means lose a factor of 100 more
 _ROUNDING = 1e-12
@@ -41,7 +39,7 @@ _ALONE = 1000  # distance of such scores to others, in units of their width
 
 
 @dataclass(frozen=True, eq=False)
-class Levels(Value):
+class Levels:
     """Distinct scores in ascending order, and the weight of each class at them.
 
     Parameters
