@@ -70,7 +70,6 @@ OF_SCORES = {
     "auc_estimate": (skauc.auc_estimate, SCORE),
     "cbauc_score": (skauc.cbauc_score, SCORE),
     "ebauc_score": (skauc.ebauc_score, SCORE),
-    "binormal_auc_score": (skauc.binormal_auc_score, SCORE),
     "binormal_roc": (skauc.binormal_roc, SCORE),
     "empirical_roc": (skauc.empirical_roc, SCORE),
     "calibration_estimate": (skauc.calibration_estimate, PROB),
@@ -265,9 +264,7 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (irls, "class_weight", "even", []),
     (gaussian, "shrinkage", 2.0, []),
     (gaussian, "shrinkage", "much", ["oas"]),
-    (gaussian, "solver", "adam", ["bfgs"]),
     (gaussian, "threshold", "best", ["youden"]),
-    (gaussian, "tol", -1.0, []),
     (skauc.AdaptivePrior, "attainable_power", -1.0, []),
     (skauc.AdaptivePrior, "refits", 1, []),
     (skauc.NormalInverseWishart, "nu_neg", -1.0, []),
@@ -308,7 +305,6 @@ IGNORED = [  # call, an option that would have no effect there
     (partial(skauc.auc_sample_size, 0.8, width=0.2), {"margin": 0.1}),
     (partial(skauc.auc_sample_size, 0.8, width=0.2), {"test": "wald"}),
     (partial(skauc.make_cbauc_scorer, output="dict"), {"scale": "probit"}),
-    (partial(gaussian, solver="closed_form"), {"coef_init": [1.0, 0.0, 0.0]}),
 ]
 
 

@@ -83,14 +83,14 @@ def assert_same_fit(got, expected, rtol=1e-8):
 @pytest.mark.parametrize(
     "options",
     [
-        {"solver": "closed_form"},
+        {},
         {"shrinkage": 0.3, "standardize": False},
         {"shrinkage": "auto"},
         {"shrinkage": "auto", "standardize": False},
         {"shrinkage": "oas"},
         {"shrinkage": "bayes"},
         {"threshold": "prior"},
-        {"threshold": 1.5, "coef_init": np.arange(1, P + 1)},
+        {"threshold": 1.5},
     ],
     ids=str,
 )
