@@ -13,19 +13,7 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from .statistics._checks import (  # noqa: F401 (for the folders above)
-    as_numbers,
-    check_flag,
-    check_integer,
-    check_interval,
-    check_level,
-    check_numbers,
-    check_option,
-    generator,
-    refuse_ignored,
-    refuse_rows,
-    short,
-)
+from .statistics._checks import as_numbers, refuse_rows, short
 from .statistics._collections import refuse_collection
 from .statistics._numerics import RANGE
 

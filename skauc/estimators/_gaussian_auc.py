@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from .._validation import check_flag, check_interval, check_option
 from ..roc._binormal import BinormalROC
+from ..statistics._checks import check_flag, check_interval, check_option
 from ..statistics._moments import Moments
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check

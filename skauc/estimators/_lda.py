@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from .._validation import check_option
 from ..roc._binormal import BinormalROC
+from ..statistics._checks import check_option
 from ..statistics._moments import group_moments
 from . import _checks as check
 from ._discriminant_curves import NumpyCurves, publish_curves

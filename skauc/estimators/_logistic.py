@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import check_flag, check_integer, check_interval, check_option
+from ..statistics._checks import check_flag, check_integer, check_interval, check_option
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import are_counts
 from . import _checks as check

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from .._validation import check_numbers, short
+from ..statistics._checks import check_numbers, short
 from ..statistics._levels import height
 from ..statistics._result import LabelledResult
 from ._resampling import bayesian_weights

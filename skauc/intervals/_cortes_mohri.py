@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import binom
 
-from .._validation import check_integer, check_level, check_numbers
+from ..statistics._checks import check_integer, check_level, check_numbers
 from ..statistics._wald import Interval
 
 _MOST_ERRORS = 4000  # tried numbers of errors: steps of .006 standard deviations

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from .._validation import check_interval
+from ..statistics._checks import check_interval
 from ._comparison import (
     AUCComparison,
     AUCComparisons,

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._validation import (
+from ..roc._base import YoudenPoint
+from ..statistics._checks import (
     check_flag,
     check_interval,
     check_level,
@@ -14,7 +15,6 @@ from .._validation import (
     check_option,
     short,
 )
-from ..roc._base import YoudenPoint
 from ..statistics._levels import height
 from ..statistics._result import LabelledResult, picture
 from ._band import BANDS, ROCBand, roc_band

@@ -12,15 +12,8 @@ from itertools import permutations
 
 import numpy as np
 
-from .._validation import (
-    check_groups,
-    check_labels,
-    check_numbers,
-    check_option,
-    counted_rows,
-    distinct_labels,
-    short,
-)
+from .._validation import check_groups, check_labels, counted_rows, distinct_labels
+from ..statistics._checks import check_numbers, check_option, short
 from ..statistics._collections import refuse_collection
 from ..statistics._result import Result
 from ..statistics._wald import Interval, interval_tails

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from .._validation import check_option
+from ..statistics._checks import check_option
 from ._band import drawn_heights, quantiles
 from ._comparison import TestedDifference
 from ._empirical_roc import BEST

@@ -18,8 +18,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .._validation import (
-    check_either,
+from .._validation import check_either
+from ..statistics._checks import (
     check_flag,
     check_numbers,
     check_option,

@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._validation import check_counted, check_option, check_score
+from .._validation import check_counted, check_score
 from ..adaptive._data_model import data_model
 from ..adaptive._prior import AdaptivePrior
 from ..posterior._conjugate import COVARIANCES, NormalInverseWishart
 from ..roc._binormal import BinormalROC
+from ..statistics._checks import check_option
 from ..statistics._moments import class_moments
 from ..statistics._rows import Rows
 from ..statistics._warn_caller import warn_caller

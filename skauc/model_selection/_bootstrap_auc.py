@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._validation import check_groups, check_level, check_option
+from .._validation import check_groups
 from ..intervals._limits import score_limits
 from ..leave_pair_out._bootstrap import (
     INSIDE,
@@ -17,7 +17,7 @@ from ..leave_pair_out._bootstrap import (
     plus_632,
     weighted_auc,
 )
-from ..statistics._checks import as_verbosity, check_integer
+from ..statistics._checks import as_verbosity, check_integer, check_level, check_option
 from ..statistics._levels import balanced_variance
 from ..statistics._result import LabelledResult
 from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies

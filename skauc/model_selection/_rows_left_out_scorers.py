@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from .._validation import check_option, short
 from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
 from ..leave_pair_out._objective import STOPPED, at_optimum, departure
+from ..statistics._checks import check_option, short
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory

@@ -9,9 +9,9 @@ from sklearn import get_config
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from .._validation import check_option, refuse_ignored
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_covariance, check_prior
+from ..statistics._checks import check_option, refuse_ignored
 from ..statistics._warn_caller import warn_caller
 from ._blocks import evaluations_of
 from ._candidates import CONTRASTS, candidate, contrast_names
