@@ -283,11 +283,12 @@ def counted_rows(y_true, sample_weight, *columns, name="y_true"):
     if weight is None or weight.all():
         return y_true, weight, *columns
     rows = np.flatnonzero(weight)
-    columns = tuple(
-        take_rows(values, rows) if np.shape(values)[:1] == (n,) else values
-        for values in columns
-    )
-    return take_rows(y_true, rows), weight[rows], *columns
+
+    def counted(values):
+        shape = (len(values),) if isinstance(values, list) else np.shape(values)
+        return take_rows(values, rows) if shape[:1] == (n,) else values
+
+    return counted(y_true), weight[rows], *map(counted, columns)
 
 
 def take_rows(X, rows):

@@ -180,7 +180,6 @@ OPTIONS = {
     "cost": things,
     "covariance": one_of("common", "separate"),
     "cv": one_of(2, 3),
-    "denominator": one_of("unbiased", "ml"),
     "equal_variance": one_of(True, False),
     "featurewise": one_of(True, False),
     "fit_intercept": st.booleans(),

@@ -210,7 +210,7 @@ def check_laws(size, name, laws=tuple(LAWS)):
             known["rows"] = answers(name, rows)
         first = known["rows"] if versions[0] is rows else answers(name, versions[0])
         second = answers(name, versions[1])
-        # of more than 250 rows a class an even sample forms the pairs: another of copies
+        # beyond 250 rows a class an even sample forms the pairs: another of copies
         drawn_pairs = law == "weight of 2 is a row twice" and size[0] > 400
         if not np.allclose(second, first, 0, SINGLE if drawn_pairs else tolerance):
             broken.append((law, first.round(5), second.round(5)))

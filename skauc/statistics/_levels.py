@@ -295,14 +295,14 @@ def empirical_auc(score, positive, weight=None) -> float:
     if weight is None:  # sorted scores are found in the order of memory
         neg, pos = np.sort(score[~positive]), np.sort(score[positive])
         ends = (np.searchsorted(neg, pos, side) for side in ("left", "right"))
-        won, pairs = sum(ends).sum(), float(len(neg)) * len(pos)
+        won, pairs = sum(end.sum() for end in ends), float(len(neg)) * len(pos)
     else:
         classes = map(np.flatnonzero, (~positive, positive))
         rows, at = (of[np.argsort(score[of])] for of in classes)
         below = np.append(0.0, np.cumsum(weight[rows]))  # weight below a negative
         neg, pos, weight = score[rows], score[at], weight[at]
         ends = (np.searchsorted(neg, pos, side) for side in ("left", "right"))
-        won = weight @ sum(below[end] for end in ends)
+        won = sum(weight @ below[end] for end in ends)
         pairs = float(below[-1]) * weight.sum()
     return min(float(won / (2 * pairs)), 1.0)
 
