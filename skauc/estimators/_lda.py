@@ -52,10 +52,10 @@ covariance_estimator
     mean ``αᵀμ_c + β`` and variance ``γ² = αᵀΣα``, so that at a threshold θ
     ``FPR(θ) = Φ((αᵀμ₀ + β − θ)/γ)``, ``TPR(θ) = Φ((αᵀμ₁ + β − θ)/γ)`` and
     ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ is estimated from the projected
-    rows, even if the covariance of the solver is shrunk, estimated by another estimator
-    or weighted by given priors; its divisor is n − K, K classes. With shrinkage δ is therefore not a Mahalanobis
-    distance. ``decision_function`` contains the term ``log(π₁/π₀)``, which equals
-    ``youden_threshold_`` without shrinkage.
+    rows (with the divisor n − K for K classes), even if the covariance of the solver is
+    shrunk, estimated by another estimator or weighted by given priors. With shrinkage δ
+    is therefore not a Mahalanobis distance. ``decision_function`` contains the term
+    ``log(π₁/π₀)``, which equals ``youden_threshold_`` without shrinkage.
 
     **Not** an estimate for new rows: the plug-in curve of the training rows is
     optimistic. Use :func:`skauc.auc_posterior` for that.
