@@ -20,7 +20,7 @@ from ..statistics._checks import (
     refuse_ignored,
     short,
 )
-from ..statistics._levels import Levels
+from ..statistics._levels import without_rounding
 from ..statistics._row_blocks import RowBlocks
 from ..statistics._wald import ALTERNATIVES
 from ._comparison import AUCComparison, AUCComparisons
@@ -302,8 +302,9 @@ def error_of(variance, largest, same=False) -> float:
 def same_ranking(a, b) -> bool:
     """Whether two scores order their rows alike, ties included."""
     # dense ranks are equal if order and ties are equal
-    a, b = (Levels.of(score[:0], score).row_levels[1] for score in (a, b))
-    return np.array_equal(a, b)
+    scores = map(without_rounding, (a, b))
+    a, b = (np.unique(score, return_inverse=True)[1] for score in scores)
+    return bool((a == b).all())
 
 
 @dataclass(frozen=True, eq=False)

@@ -292,14 +292,17 @@ def empirical_auc(score, positive, weight=None) -> float:
     weight : ndarray of shape (n,), default=None
     """
     score = without_rounding(score)
-    if weight is None:  # sorted scores are found in the order of memory
-        neg, pos = np.sort(score[~positive]), np.sort(score[positive])
+    if weight is None:
+        neg, pos = score[~positive], score[positive]
+        for part in (neg, pos):  # sorted scores are found in the order of memory
+            part.sort()
         ends = (np.searchsorted(neg, pos, side) for side in ("left", "right"))
         won, pairs = sum(end.sum() for end in ends), float(len(neg)) * len(pos)
     else:
         classes = map(np.flatnonzero, (~positive, positive))
         rows, at = (of[np.argsort(score[of])] for of in classes)
-        below = np.append(0.0, np.cumsum(weight[rows]))  # weight below a negative
+        below = np.zeros(len(rows) + 1)  # weight below the k-th negative
+        np.cumsum(weight[rows], out=below[1:])
         neg, pos, weight = score[rows], score[at], weight[at]
         ends = (np.searchsorted(neg, pos, side) for side in ("left", "right"))
         won = sum(weight @ below[end] for end in ends)

@@ -512,7 +512,6 @@ def test_requests_of_ready_made_scorers(scorer):
     with config_context(enable_metadata_routing=True):
         requested = scorer.set_score_request(sample_weight=True)
         assert requested is not scorer
-        assert requested is not scorer
         assert requested.set_score_request(sample_weight=True) is requested
         assert not scorer.get_metadata_routing().score.requests.get("sample_weight")
         model = LogisticRegression().set_fit_request(sample_weight=True)
