@@ -110,7 +110,7 @@ def hand_till(rows):
 
 def binormal(rows):
     roc = skauc.binormal_roc(rows.y, rows.score, **rows.weighted)
-    score = skauc.binormal_auc_score(rows.y, rows.score, **rows.weighted)
+    score = skauc.binormal_roc(rows.y, rows.score, **rows.weighted).auc
     return roc.auc, score
 
 
