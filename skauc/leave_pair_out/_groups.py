@@ -174,13 +174,12 @@ def auc_of_groups(sums, rows, factor):
     auc, left = float(won / mass), mass - used[1]
     without = (won - used[0])[left > 0] / left[left > 0]
     G = len(without)
-    classes = (rows.group[rows.positive == side] for side in (False, True))
-    sizes = [len(np.unique(groups)) for groups in classes]
+    sizes = rows.independent
     fewest = min(sizes)
     factor *= (fewest - 1) / max(fewest - 3, 1)  # the variance of Student's t
     # of a sample of the groups: the variance of all
     share = len(used.T) / len(np.unique(rows.group))
     variance = factor * share * (G - 1) * float(np.var(without)) if G > 1 else 0.0
     if variance < 1e-20:  # all pairs are ordered: as if each group were a row
-        variance = balanced_variance((fewest * auc + 0.5) / (fewest + 1), *sizes)
+        variance = balanced_variance((rows.n * auc + 0.5) / (rows.n + 1), *sizes)
     return auc, float(variance)

@@ -85,13 +85,11 @@ def few_rows(n_neg, n_pos) -> list[str]:
 
 def few_groups(rows) -> list[str]:
     """Sentence if the rows of a class come from few groups."""
-    if rows.group is None:
-        return []
-    n = min(len(np.unique(rows.group[rows.positive == label])) for label in (0, 1))
-    if n >= FEW_GROUPS:
+    n = min(rows.independent)
+    if rows.group is None or n >= FEW_GROUPS:
         return []
     return [
-        f"the rows of a class come from only {n} groups, so that the interval may be "
+        f"the rows of a class come from only {n:g} groups, so that the interval may be "
         "too narrow: its width is estimated from the groups"
     ]
 

@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 
-from .._validation import short
 from ..adaptive._join import CONTRAST
 from ..intervals._methods import score_variance
 from ..intervals._projection import project, ranks_nothing, warn_undefined
@@ -21,11 +20,13 @@ from ..intervals._sample import Sample as ScoreSample
 from ..leave_pair_out._left_out import Source
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
+from ..statistics._checks import short
 from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
 from ._question import Question
 from ._sample import Sample
 from ._training_rows import ASSUMED, Judgement, judge_rows
+from .reading._estimators import take_rows
 from .reading._fitted_model import FittedModel, fitted_models
 from .reading._opened_model import NotLinearError
 
@@ -171,7 +172,9 @@ class Evaluation:
         if self.sample.is_all and self.question.left_out != "none":
             # without a linear model the rows hold the decision only
             if model.linear is None or front.group is not None:
-                out += doubts.equal_rows(model.scored.X, model.positive, front.group)
+                X = model.scored.X
+                X = X if model.which is None else take_rows(X, model.which)
+                out += doubts.equal_rows(X, model.positive, front.group)
             else:
                 out += doubts.copied_rows(model.rows)
         if self.rows.how == "assumed":

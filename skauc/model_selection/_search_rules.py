@@ -8,8 +8,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from .._validation import check_interval, check_option
-from ..statistics._checks import as_numbers
+from ..statistics._checks import as_numbers, check_interval, check_option
 from . import _doubts as doubts
 from ._candidates import contrast_names
 from .reading._estimators import n_rows
@@ -73,7 +72,8 @@ class ResubstitutionSplit:
     def get_metadata_routing(self):
         """Request the groups, which the scorer must request, too."""
         request = MetadataRequest(owner=self)
-        request.split.add_request(param="groups", alias=True)
+        if get_config()["enable_metadata_routing"]:
+            request.split.add_request(param="groups", alias=True)
         return request
 
     def __repr__(self):

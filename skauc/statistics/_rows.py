@@ -150,6 +150,15 @@ class Rows:
         """Sum of the weights."""
         return self.n_neg + self.n_pos
 
+    @cached_property
+    def independent(self) -> tuple[float, float]:
+        """Number of groups with negative and with positive rows, or weights of rows."""
+        if self.group is None:
+            return self.n_neg, self.n_pos
+        sides = (self.group[self.positive == side] for side in (False, True))
+        neg, pos = (float(len(np.unique(side))) for side in sides)
+        return neg, pos
+
     def __getitem__(self, which) -> Rows:
         """Rows of an index array or a mask."""
         return replace(

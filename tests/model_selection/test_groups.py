@@ -1,10 +1,13 @@
 """Rows of one group depend on each other: they are left out together."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import ndtri
 from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import (
     GridSearchCV,
@@ -16,11 +19,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from values import same
 
 import skauc
 from skauc import ResubstitutionSplit, auc_posterior, bayesian_val_score
-from skauc.leave_pair_out._groups import auc_of_groups, sums_of_scores
-from skauc.statistics._rows import Rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
 IN_GROUPS = ["whole", "mixed"]  # all rows of a group in one class, or in both
@@ -37,32 +39,40 @@ def drawn(G=12, k=4, P=6, kind="whole", effect=1.0, signal=0.5, seed=0):
     return X, y, group
 
 
-def between(scores, y, group, weight=None):
-    """AUC of pairs between groups, by a loop; ``scores(a, b)`` are without both."""
+def sums_between(scores, y, group, weight=None):
+    """Won weight and weight of the pairs of each two groups, by a loop, (2, G, G).
+
+    ``scores(a, b)`` are those of all rows without the groups a and b.
+    """
     weight = np.ones(len(y)) if weight is None else weight
-    won = mass = 0.0
-    for a in np.unique(group):
-        for b in np.unique(group):
-            i, j = (group == a) & (y == 0), (group == b) & (y == 1)
-            if a == b or not (i.any() and j.any()):
-                continue
-            z = scores(a, b)
-            margin = z[j] - z[i][:, None]
-            pairs = np.outer(weight[i], weight[j])
-            won += np.sum(pairs * ((margin > 0) + 0.5 * (margin == 0)))
-            mass += pairs.sum()
-    return won / mass
+    names = np.unique(group)
+    sums = np.zeros((2, len(names), len(names)))
+    for a, b in itertools.permutations(range(len(names)), 2):
+        i, j = (group == names[a]) & (y == 0), (group == names[b]) & (y == 1)
+        if not (i.any() and j.any()):
+            continue
+        z = scores(names[a], names[b])
+        margin = z[j] - z[i][:, None]
+        pairs = np.outer(weight[i], weight[j])
+        sums[0, a, b] = np.sum(pairs * ((margin > 0) + 0.5 * (margin == 0)))
+        sums[1, a, b] = pairs.sum()
+    return sums
+
+
+def auc_of(sums):
+    won, all_pairs = sums.sum(axis=(1, 2))
+    return won / all_pairs
 
 
 def by_refits(model, X, y, group, weight=None):
-    """The same by refits without both groups."""
+    """Sums of pairs by refits without both groups."""
 
     def scores(a, b):
         kept = ~np.isin(group, [a, b])
         how = {} if weight is None else {"sample_weight": weight[kept]}
         return model.fit(X[kept], y[kept], **how).decision_function(X)
 
-    return between(scores, y, group, weight)
+    return sums_between(scores, y, group, weight)
 
 
 @pytest.mark.parametrize("kind", IN_GROUPS)
@@ -72,11 +82,22 @@ def test_pairs_of_groups_of_a_ridge_are_exact(kind, P, weighted):
     X, y, group = drawn(P=P, kind=kind)
     weight = np.random.default_rng(1).integers(1, 4, len(y)) if weighted else None
     model = RidgeClassifier(alpha=3.0)
-    expected = by_refits(model, X, y, group, weight)
+    sums = by_refits(model, X, y, group, weight)
+    expected = auc_of(sums)
     model.fit(X, y, sample_weight=weight)
     found = auc_posterior(model, X, y, groups=group, sample_weight=weight)
     assert found.second_source == "group pairs"
     assert found.leave_pair_out == pytest.approx(expected, abs=1e-12)
+    # the jackknife over groups, times 2, and with the variance of Student's t
+    without = [
+        auc_of(np.delete(np.delete(sums, a, axis=1), a, axis=2)) for a in range(12)
+    ]
+    fewest = 6 if kind == "whole" else 12
+    variance = 2 * (fewest - 1) / (fewest - 3) * 11 * np.var(without)
+    n = len(y) if weight is None else weight.sum()
+    z = ndtri((expected * n + 0.5) / (n + 1))
+    in_probits = variance * 2 * np.pi * np.exp(z**2)
+    assert found.probit_moments()[1] == pytest.approx(in_probits, rel=1e-6)
     if not weighted:
         scorer = skauc.make_lpo_auc_scorer(groups=group)
         assert scorer(model, X, y) == pytest.approx(expected, abs=1e-12)
@@ -90,7 +111,7 @@ def test_pairs_of_few_groups_of_curved_losses_are_exact(kind, C, hinge):
     how = {"C": C, "tol": 1e-9, "max_iter": 10**5}
     model = LogisticRegression(solver="newton-cg", **how)
     model = LinearSVC(dual=False, **how) if hinge else model
-    expected = by_refits(model, X, y, group)
+    expected = auc_of(by_refits(model, X, y, group))
     found = auc_posterior(model.fit(X, y), X, y, groups=group, rows="training")
     assert found.second_source == "group pairs"
     assert found.leave_pair_out == pytest.approx(expected, abs=0.005)
@@ -102,31 +123,32 @@ def test_pairs_of_few_groups_of_curved_losses_are_exact(kind, C, hinge):
 def test_one_step_without_two_groups_errs_little(kind, C, error):
     X, y, group = drawn(G=30, P=150, kind=kind, seed=3)
     model = LogisticRegression(C=C, tol=1e-6, solver="newton-cg", max_iter=1000)
-    expected = by_refits(model, X, y, group)
+    expected = auc_of(by_refits(model, X, y, group))
     found = auc_posterior(model.fit(X, y), X, y, groups=group, rows="training")
     assert found.second_source == "group pairs"
     assert found.leave_pair_out == pytest.approx(expected, abs=error)
 
 
+class Fixed(ClassifierMixin, BaseEstimator):
+    """The first feature as score, whatever the rows of the fit."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+
 @pytest.mark.parametrize("kind", IN_GROUPS)
-def test_sums_and_their_jackknife_are_those_of_loops(kind):
-    rng = np.random.default_rng(2)
-    _, y, group = drawn(kind=kind)
-    score, weight = (
-        np.round(rng.normal(size=len(y)) + y, 1),
-        rng.uniform(0.5, 2, len(y)),
-    )
-    sums = sums_of_scores(score, y == 1, weight, group)
-    rows = Rows.of(score[:, None], y == 1, weight, group)
-    auc, variance = auc_of_groups(sums, rows, 1.0)
-    assert auc == pytest.approx(between(lambda a, b: score, y, group, weight))
-    without = [
-        between(lambda a, b: score[k], y[k], group[k], weight[k])  # noqa: B023
-        for k in (group != a for a in range(12))
-    ]
-    fewest = 6 if kind == "whole" else 12
-    student = (fewest - 1) / (fewest - 3)
-    assert variance == pytest.approx(student * 11 * np.var(without), rel=1e-9)
+def test_folds_compare_rows_of_different_groups(kind):
+    X, y, group = drawn(G=15, kind=kind, effect=3.0)
+    X[:, 0] += 4 * (y == 1) * (group % 5 == 0)  # pairs within these groups are won
+    found = bayesian_val_score(Fixed(), X, y, groups=group)
+    assert found.second_source == "group folds"
+    expected = auc_of(sums_between(lambda a, b: X[:, 0], y, group))
+    # 20 folds compare a quarter of all pairs each time
+    assert found.leave_pair_out == pytest.approx(expected, abs=0.05)
 
 
 MODELS = {
@@ -164,7 +186,7 @@ def test_laws_of_groups(name):
     assert_allclose(numbers(X, y, names), expected, atol=1e-4)
     alone = np.arange(len(y))[::-1]
     found = bayesian_val_score(MODELS[name], X, y, groups=alone)
-    assert found == bayesian_val_score(MODELS[name], X, y)
+    assert same(found, bayesian_val_score(MODELS[name], X, y))
     if name == "L2":
         twice = np.repeat(np.arange(len(y)), 1 + (alone < 9))
         doubled = numbers(X[twice], y[twice], group[twice])

@@ -34,9 +34,9 @@ from ..._validation import (
     check_counted,
     check_groups,
     check_labels,
-    check_non_negative,
     check_positive,
     check_score,
+    counted_rows,
     distinct_labels,
     take_rows,
 )
@@ -227,13 +227,15 @@ def groups_for_fit(model, groups) -> dict:
     return {"groups": groups} if known else {}
 
 
-def _keep_copies_together(search):
+def _keeps_copies_together(model) -> bool:
     """Let the stratified folds of a search hold all copies of a row, as groups."""
-    if not hasattr(search, "error_score"):  # which all searches have, and only they
-        return
-    if search.cv is None or isinstance(search.cv, Integral | StratifiedKFold):
-        size = check_cv(search.cv, [0, 1], classifier=True).get_n_splits()
-        search.set_params(cv=StratifiedGroupKFold(size))
+    if not hasattr(model, "error_score"):  # which all searches have, and only they
+        return False
+    plain = model.cv is None or isinstance(model.cv, Integral | StratifiedKFold)
+    if plain:
+        size = check_cv(model.cv, [0, 1], classifier=True).get_n_splits()
+        model.set_params(cv=StratifiedGroupKFold(size))
+    return plain
 
 
 def _weight_name(model):
@@ -262,7 +264,7 @@ def _takes_weight(model):
     return keywords or "sample_weight" in parameters
 
 
-def counted_rows(X, y, sample_weight, pos_label, groups=None):
+def checked_rows(X, y, sample_weight, pos_label, groups=None):
     """Mask, label, weight, X, labels and groups of the rows of positive weight."""
     refuse_collection("X", X)
     X, labels = indexable(X, check_labels(y))
@@ -273,8 +275,7 @@ def counted_rows(X, y, sample_weight, pos_label, groups=None):
 def fitted_to_rows(estimator, X, y, weight, rows, group=None):
     """A clone fitted to rows given by number, which may repeat, and their weights."""
     model = clone(estimator)
-    if len(np.unique(rows)) < len(rows):
-        _keep_copies_together(model)
+    if len(np.unique(rows)) < len(rows) and _keeps_copies_together(model):
         group = np.arange(len(y)) if group is None else group
     weight, group = (v if v is None else v[rows] for v in (weight, group))
     known = weight_for_fit(model, weight) | groups_for_fit(model, group)
@@ -308,13 +309,8 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=Non
     # with more than two classes the estimator itself raises if it is binary
     if pos_label is not None or len(distinct_labels(labels)) <= 2:
         check_positive(y, pos_label=pos_label)
-    sample_weight = check_non_negative(sample_weight, len(labels))
     groups = check_groups(groups, len(labels))
-    if sample_weight is not None and not sample_weight.all():
-        kept = np.flatnonzero(sample_weight)
-        X, labels = take_rows(X, kept), labels[kept]
-        sample_weight = sample_weight[kept]
-        groups = None if groups is None else groups[kept]
+    labels, sample_weight, X, groups = counted_rows(labels, sample_weight, X, groups)
     _check_range(X)
     model = clone(estimator)
     known = weight_for_fit(model, sample_weight) | groups_for_fit(model, groups)
