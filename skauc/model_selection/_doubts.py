@@ -129,7 +129,7 @@ def _copies(rows):
             f"{100 * share:.0f} % of the rows have a near copy of the same class, much "
             "nearer than chance allows. It remains when a row is left out, so that the "
             'AUC is too high. Use class_weight="balanced" instead of oversampled rows, '
-            "and bootstrap_auc(groups=) for several rows of one subject"
+            "and pass groups= for several rows of one subject"
         )
 
 

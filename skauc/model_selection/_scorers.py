@@ -210,6 +210,10 @@ def make_cbauc_scorer(
     The score is the AUC by the model of the data set: on 640 runs it lost no more AUC
     by its choice than scores that also leave rows out. It ranks candidates, and may be
     far too high where features outnumber rows; ``best_score_`` is not a report.
+    With groups the score is the AUC of rows left out alone. In simulations the model of
+    the data set chose as well or better, but on voices of 16 speakers it lost .097
+    (.018) of AUC, and rows left out .004 (.002), as much as cross-validation by groups.
+
     ``AdaptivePrior(refits=K)`` refits every candidate K times, and the score moves one
     third of the way, in probits, to the AUC of the rows left out.
 
