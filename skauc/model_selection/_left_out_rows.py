@@ -34,7 +34,6 @@ from time import perf_counter
 import numpy as np
 from scipy.special import ndtr
 
-from .._validation import check_features
 from ..leave_pair_out._bootstrap import (
     aucs,
     balanced_samples,
@@ -43,8 +42,9 @@ from ..leave_pair_out._bootstrap import (
     weighted_auc,
 )
 from ..leave_pair_out._folds import repeated_folds
-from ..leave_pair_out._left_out import Source, second_source
+from ..leave_pair_out._left_out import PairRows, Source, second_source
 from ..leave_pair_out._objective import STOPPED
+from ..leave_pair_out._out_of_bag import pairs_out_of_bag
 from ..statistics._rows import Rows
 from . import _doubts as doubts
 from .reading._affine_steps import has_frozen
@@ -61,6 +61,7 @@ _OF_SAMPLES, _OF_FOLDS = 1.5, 1.5
 # Probits, and deviations, between the model of the data set and pairs left out, beyond
 # which refits decide. In 976 fits to real rows 7 are beyond both, the model being wrong
 _GAP, _UNEXPLAINED = 1.0, 2.5
+_MEMBERS = 10  # members that compare a pair, below which chance decides
 _LONG = 1.0  # seconds of a fit, beyond which the number of fits is announced
 
 _log = logging.getLogger("skauc")
@@ -88,10 +89,14 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
         return _beside_model(source, reasons, projection, question)
     if not prior.leave_pair_out:
         return None, []
+    if sample.is_all and (found := _out_of_bag(model)) is not None:
+        return found
     may_fit = question.is_report and prior.refits is None
     # folds of a sample say less of many rows than their own scores do
     may_fit = may_fit and (model.pair is None or sample.is_all)
-    behind_steps = model.saw_y is None and model.broken_by is None and not model.adapted
+    behind_steps = (
+        model.saw_y is None and model.broken_by is None and not model.scored.adapted
+    )
     if question.left_out != "none" and behind_steps and sample.fit is not None:
         at_rest = None if sample.is_all else 0.0  # the optimum of a sample is another
         source = second_source(sample.fit, model.front, at_rest)
@@ -112,6 +117,25 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
     if model.saw_y is not None and prior.refits is not None:
         return None, [doubts.SUPERVISED_STEP.format(name=model.saw_y)]
     return None, []
+
+
+def _out_of_bag(model):
+    """AUC of pairs of rows that members of an ensemble left out; None if unknown."""
+    bag = model.scored.bag
+    if bag is None:
+        return None
+    place = np.full(len(model.scored.y), -1)
+    place[slice(None) if model.which is None else model.which] = model.positive
+    neg, pos = (np.flatnonzero(place[bag.rows] == side) for side in (0, 1))
+    pairs = PairRows(neg, pos, bag.mass[neg], bag.mass[pos])
+    votes = bag.votes @ model.mix.astype(np.float32)
+    found = pairs_out_of_bag(votes, bag.out, pairs, model.front)
+    if found is None:
+        return None
+    T, enough = len(votes), int(np.ceil(_MEMBERS / found.share))
+    known = {"name": model.name, "each": found.share * T, "n": T, "enough": enough}
+    reasons = [] if T >= enough else [doubts.FEW_MEMBERS.format(**known)]
+    return found.source, reasons
 
 
 def _of_another_fit(sample, source, prior, may_fit):
@@ -167,7 +191,7 @@ def _by_fits(sample, K, verbose, whole):
     whole = whole or model.linear is None or model.pair is not None
     if whole and has_frozen(model.estimator):
         return None, [doubts.FROZEN_IN_REFITS]
-    folds = model.linear is None or model.pair is not None or model.adapted
+    folds = model.linear is None or model.pair is not None or model.scored.adapted
     source = None
     if min(np.bincount(model.scored.codes)) >= 2:
         way = _by_folds if folds else _by_samples
@@ -207,8 +231,7 @@ def _by_folds(model, K, verbose, whole):
     """The AUC of pairs within the folds of repeated cross-validation."""
     scored, front = model.scored, model.front
     K = _count(front.n, K, _FOLDS)
-    content = Rows.of(_numbers(scored), scored.codes == scored.codes.max())
-    trains = repeated_folds(content, scored.codes, K)
+    trains = repeated_folds(scored.content, scored.codes, K)
     scores = _scores_of_clones(model, trains, verbose, whole)
     out = ~trains if model.which is None else ~trains[:, model.which]
     auc = weighted_auc(scores, model.positive, out * front.weight)
@@ -216,14 +239,6 @@ def _by_folds(model, K, verbose, whole):
         return None
     variance = _OF_FOLDS * model_variance(auc, front)
     return Source(auc, float(variance), "folds")
-
-
-def _numbers(scored):
-    """The rows as they were given, to order them by content; else their decisions."""
-    try:
-        return check_features(scored.X, len(scored.y))
-    except (TypeError, ValueError):  # texts, or missing values
-        return scored.front
 
 
 def _scores_of_clones(model, counts, verbose, whole):

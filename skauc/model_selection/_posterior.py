@@ -175,10 +175,7 @@ class Evaluation:
         source, reasons = self._source_and_reasons
         out += reasons
         if model.broken_by is not None:
-            text = (
-                doubts.CLOSED_FORM_ANYWAY if source is None else doubts.NO_CLOSED_FORM
-            )
-            out.append(text.format(name=model.broken_by))
+            out += doubts.without_closed_form(model, source)
         n, P = model.rows.n, model.rows.shape[1]
         left_out = report and self.question.prior.leave_pair_out
         if source is None and P >= n and left_out and not reasons:
@@ -197,7 +194,11 @@ class Evaluation:
     def warn(self, *, once=False) -> None:
         """Issue the doubts as warnings; ``once`` per data set, for a search."""
         known = self.doubts if self.reason_unranked is None else []
-        doubts.warn(known, self.model.front if once else None, self.model.score)
+        model = (
+            self.model
+        )  # the decisions of a curved model do not tell data sets apart
+        rows = model.scored.content if model.linear is None else model.front
+        doubts.warn(known, rows if once else None, model.score)
 
     def error(self) -> float:
         """Bayesian error estimate at the model's own threshold."""

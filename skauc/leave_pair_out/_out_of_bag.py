@@ -1,0 +1,82 @@
+"""Pairs out of bag: the AUC of an ensemble on rows left out, from its single fit.
+
+With ``o_ti = 1`` where member t did not see row i, and v_ti its vote, a pair is
+compared by the members that saw neither of its rows:
+
+    margin_ij = Σ_t o_ti o_tj (v_tj − v_ti),
+
+two products of matrices, O(T n₀ n₁). The usual out-of-bag score of a row is the mean
+vote of all members that did not see *it*. Such scores of two rows come from different
+members, each of which lacks a row of the class of the row that it scores, so that
+their AUC is too low: by .02 to .09 on real rows, that of pairs by .00 to .04.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._left_out import Source, of_placements, won_by
+
+# Deviation of the AUC of pairs, in units of DeLong's
+WIDTH = 1.6
+MOST_MISSING = 0.05  # share of the pairs that no member compares
+_TIE = 1e-5  # share of the range of the votes that sums in float32 may differ by
+_BLOCK = 64  # members whose votes are compared at once
+
+
+@dataclass(frozen=True)
+class OutOfBag:
+    """AUC of pairs out of bag.
+
+    Parameters
+    ----------
+    source : Source
+    share : float
+        Share of the members that compare a pair, in the mean over pairs.
+    """
+
+    source: Source
+    share: float
+
+
+def pairs_out_of_bag(votes, out, pairs, rows) -> OutOfBag | None:
+    """AUC over pairs of rows, each compared by the members that saw neither.
+
+    Parameters
+    ----------
+    votes : ndarray of float32 of shape (T, m)
+        Score of each row by each of T members.
+    out : ndarray of bool of shape (T, m)
+        Whether a member did not see the row.
+    pairs : PairRows
+        Places of the rows in ``votes``.
+    rows : Rows
+        All rows, for their weights.
+
+    Returns
+    -------
+    OutOfBag or None
+        None if too many pairs are compared by no member.
+    """
+    count = np.zeros((len(pairs.neg), len(pairs.pos)), dtype=np.float32)
+    margin = np.zeros(count.shape, dtype=np.float32)
+    for start in range(0, len(votes), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        o_neg, o_pos = (out[part, side].astype(np.float32) for side in pairs.sides)
+        v_neg, v_pos = (votes[part, side] for side in pairs.sides)
+        margin += o_neg.T @ (o_pos * v_pos) - (o_neg * v_neg).T @ o_pos
+        count += o_neg.T @ o_pos
+    share_neg = pairs.mass_neg / pairs.mass_neg.sum()
+    share_pos = pairs.mass_pos / pairs.mass_pos.sum()
+    known = count > 0
+    of_neg, of_pos = known @ share_pos, share_neg @ known
+    if share_neg @ of_neg < 1 - MOST_MISSING or not (of_neg.all() and of_pos.all()):
+        return None
+    won = won_by(margin, _TIE * np.ptp(votes) * count) * known
+    auc = float(share_neg @ won @ share_pos / (share_neg @ of_neg))
+    placements = won @ share_pos / of_neg, share_neg @ won / of_pos
+    variance = of_placements(auc, *placements, pairs, rows)
+    source = Source(auc, WIDTH**2 * variance, "out-of-bag")
+    return OutOfBag(source, float(share_neg @ count @ share_pos) / len(votes))
