@@ -32,16 +32,17 @@ class OutOfBag:
 
     Parameters
     ----------
-    source : Source
+    source : Source or None
+        None if too many pairs are compared by no member.
     share : float
         Share of the members that compare a pair, in the mean over pairs.
     """
 
-    source: Source
+    source: Source | None
     share: float
 
 
-def pairs_out_of_bag(votes, out, pairs, rows) -> OutOfBag | None:
+def pairs_out_of_bag(votes, out, pairs, rows) -> OutOfBag:
     """AUC over pairs of rows, each compared by the members that saw neither.
 
     Parameters
@@ -57,8 +58,7 @@ def pairs_out_of_bag(votes, out, pairs, rows) -> OutOfBag | None:
 
     Returns
     -------
-    OutOfBag or None
-        None if too many pairs are compared by no member.
+    OutOfBag
     """
     count = np.zeros((len(pairs.neg), len(pairs.pos)), dtype=np.float32)
     margin = np.zeros(count.shape, dtype=np.float32)
@@ -72,11 +72,12 @@ def pairs_out_of_bag(votes, out, pairs, rows) -> OutOfBag | None:
     share_pos = pairs.mass_pos / pairs.mass_pos.sum()
     known = count > 0
     of_neg, of_pos = known @ share_pos, share_neg @ known
+    share = float(share_neg @ count @ share_pos) / len(votes)
     if share_neg @ of_neg < 1 - MOST_MISSING or not (of_neg.all() and of_pos.all()):
-        return None
+        return OutOfBag(None, share)
     won = won_by(margin, _TIE * np.ptp(votes) * count) * known
     auc = float(share_neg @ won @ share_pos / (share_neg @ of_neg))
     placements = won @ share_pos / of_neg, share_neg @ won / of_pos
     variance = of_placements(auc, *placements, pairs, rows)
     source = Source(auc, WIDTH**2 * variance, "out-of-bag")
-    return OutOfBag(source, float(share_neg @ count @ share_pos) / len(votes))
+    return OutOfBag(source, share)

@@ -253,14 +253,16 @@ CLOSED_FORM_ANYWAY = (
     "the result can be too high. Score held-out rows"
 )
 FITS_ONLY = (
-    "a classifier is neither linear nor an ensemble with rows out of bag: its AUC "
-    "comes only from fits that leave rows out (20 or 5 in a report, 5 in a scorer)"
+    "the AUC of a classifier that is neither linear nor an ensemble with enough rows out "
+    "of bag comes only from fits that leave rows out (20 or 5 in a report, 5 in a "
+    "scorer)"
 )
 FEW_MEMBERS = (
     "only {each:.1f} of the {n} members of {name} compare a pair of rows that they did "
-    "not see, so that the AUC is that of a smaller ensemble and may be too low: use "
-    "n_estimators={enough}"
+    "not see, in the mean over pairs, so that {effect}: use n_estimators={enough}"
 )
+SMALLER = "the AUC is that of a smaller ensemble and may be too low"
+BY_FITS = "rows are left out by fits"
 FROZEN_IN_REFITS = (
     "a FrozenEstimator is not refitted, so that no row is left out of it: if it was "
     "fitted to these rows, the AUC is too high. Pass the estimator that it wraps"

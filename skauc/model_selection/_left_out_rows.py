@@ -89,8 +89,9 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
         return _beside_model(source, reasons, projection, question)
     if not prior.leave_pair_out:
         return None, []
-    if sample.is_all and (found := _out_of_bag(model)) is not None:
-        return found
+    source, few = _out_of_bag(model) if sample.is_all else (None, [])
+    if source is not None:
+        return source, few
     may_fit = question.is_report and prior.refits is None
     # folds of a sample say less of many rows than their own scores do
     may_fit = may_fit and (model.pair is None or sample.is_all)
@@ -111,7 +112,7 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
         K = None if question.is_report else _SCORER_FITS
         whole = not behind_steps
         source, reasons = _by_fits(sample, K, prior.verbose, whole=whole)
-        return _beside_model(source, reasons, projection, question)
+        return _beside_model(source, few + reasons, projection, question)
     if model.pair is not None and prior.refits == 0:
         return None, [doubts.PAIRS_WITHOUT_REFITS]
     if model.saw_y is not None and prior.refits is not None:
@@ -120,22 +121,26 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
 
 
 def _out_of_bag(model):
-    """AUC of pairs of rows that members of an ensemble left out; None if unknown."""
+    """AUC of pairs of rows that members of an ensemble left out, and doubts about it.
+
+    The AUC is None where such rows are not known, or too few.
+    """
     bag = model.scored.bag
     if bag is None:
-        return None
+        return None, []
     place = np.full(len(model.scored.y), -1)
     place[slice(None) if model.which is None else model.which] = model.positive
     neg, pos = (np.flatnonzero(place[bag.rows] == side) for side in (0, 1))
     pairs = PairRows(neg, pos, bag.mass[neg], bag.mass[pos])
     votes = bag.votes @ model.mix.astype(np.float32)
     found = pairs_out_of_bag(votes, bag.out, pairs, model.front)
-    if found is None:
-        return None
-    T, enough = len(votes), int(np.ceil(_MEMBERS / found.share))
-    known = {"name": model.name, "each": found.share * T, "n": T, "enough": enough}
-    reasons = [] if T >= enough else [doubts.FEW_MEMBERS.format(**known)]
-    return found.source, reasons
+    each = found.share * len(votes)
+    if each >= _MEMBERS or not each:
+        return found.source, []
+    effect = doubts.BY_FITS if found.source is None else doubts.SMALLER
+    known = {"name": model.name, "each": each, "n": len(votes), "effect": effect}
+    enough = int(np.ceil(_MEMBERS / found.share))
+    return found.source, [doubts.FEW_MEMBERS.format(**known, enough=enough)]
 
 
 def _of_another_fit(sample, source, prior, may_fit):

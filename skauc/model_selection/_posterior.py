@@ -167,7 +167,7 @@ class Evaluation:
         # the weights of a sample are not copies, and other scores leave no rows out
         if self.sample.is_all and self.question.left_out != "none":
             if model.linear is None:  # its rows hold the decision only
-                out += doubts.equal_rows(model.scored.X, model.positive)
+                out += doubts.equal_rows(model.given_rows, model.positive)
             else:
                 out += doubts.copied_rows(model.rows)
         if self.rows.how == "assumed":

@@ -106,6 +106,7 @@ class _Members:
     method: str
     n_classes: int
     unit: float
+    how: dict
 
     @classmethod
     def of(cls, ensemble, X, scores):
@@ -115,14 +116,15 @@ class _Members:
             return None
         estimators = list(ensemble.estimators_)
         columns = getattr(ensemble, "estimators_features_", [None] * len(samples))
-        X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+        X, how = X.tocsr() if sparse.issparse(X) else np.asarray(X), {}
         if all(hasattr(one, "tree_") for one in estimators):
-            X = X.astype(np.float32)  # as trees take it
+            X = X.astype(np.float32)  # as trees take it, so that they need no check
+            how = {} if sparse.issparse(X) else {"check_input": False}
         names = "decision_function", "predict_proba", "predict"
         method = next(name for name in names if hasattr(ensemble, name))
         n_classes = len(getattr(ensemble, "classes_", ()))
         unit = float(np.abs(scores).max()) or 1.0
-        known = X, method, n_classes, unit
+        known = X, method, n_classes, unit, how
         return cls(estimators, list(samples), list(columns), *known)
 
     def votes(self, rows):
@@ -153,7 +155,7 @@ class _Members:
         """Whether the drawn rows fill the leaves of a tree as those of its fit did."""
         drawn = np.flatnonzero(times)
         tree = self.estimators[t].tree_
-        leaf = self.estimators[t].apply(self._take(t, drawn))
+        leaf = self.estimators[t].apply(self._take(t, drawn), **self.how)
         size = np.where(tree.children_left < 0, tree.n_node_samples, 0)
         # copies are rows of their own, or weights
         found = (np.bincount(leaf, w, len(size)) for w in (None, times[drawn]))
@@ -179,10 +181,11 @@ class _Members:
         """Votes (m, k) of a member, which was fitted to the codes of the classes."""
         K = self.n_classes
         if self.method == "decision_function" or K == 0:
-            found = getattr(estimator, self.method)(X)
+            found = getattr(estimator, self.method)(X, **self.how)
         elif hasattr(estimator, "predict_proba"):
             found = np.zeros((X.shape[0], K))
-            found[:, estimator.classes_.astype(int)] = estimator.predict_proba(X)
+            codes = estimator.classes_.astype(int)
+            found[:, codes] = estimator.predict_proba(X, **self.how)
         else:
             found = np.eye(K)[estimator.predict(X).astype(int)]
         found = np.reshape(found, (X.shape[0], -1))

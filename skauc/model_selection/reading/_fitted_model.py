@@ -189,6 +189,12 @@ class FittedModel:
             "or AdaptivePrior(refits=5)",
         )
 
+    @property
+    def given_rows(self):
+        """The rows of this model as they were given."""
+        X = self.scored.X
+        return X if self.which is None else take_rows(X, self.which)
+
     @cached_property
     def front(self) -> Rows:
         """Features in front of the linear model."""
