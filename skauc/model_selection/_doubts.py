@@ -253,8 +253,8 @@ CLOSED_FORM_ANYWAY = (
     "the result can be too high. Score held-out rows"
 )
 FITS_ONLY = (
-    "the AUC of a classifier that is neither linear nor an ensemble with enough rows out "
-    "of bag comes only from fits that leave rows out (20 or 5 in a report, 5 in a "
+    "the AUC of a classifier that is neither linear nor an ensemble with enough rows "
+    "out of bag comes only from fits that leave rows out (20 or 5 in a report, 5 in a "
     "scorer)"
 )
 FEW_MEMBERS = (

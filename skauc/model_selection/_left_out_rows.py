@@ -49,7 +49,7 @@ from ..statistics._rows import Rows
 from . import _doubts as doubts
 from .reading._affine_steps import has_frozen
 from .reading._estimators import cached_for, fitted_to_rows, in_parallel
-from .reading._opened_model import decisions
+from .reading._opened_model import NOT_LINEAR, NotLinearError, decisions
 
 # (rows, fits) of a report: AUCs of single samples vary more for fewer rows
 _SAMPLES = ((200, 20), (500, 10), (np.inf, 5))
@@ -92,6 +92,8 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
     source, few = _out_of_bag(model) if sample.is_all else (None, [])
     if source is not None:
         return source, few
+    if model.linear is None and prior.refits == 0:
+        raise NotLinearError(NOT_LINEAR.format(name=model.name))
     may_fit = question.is_report and prior.refits is None
     # folds of a sample say less of many rows than their own scores do
     may_fit = may_fit and (model.pair is None or sample.is_all)

@@ -247,15 +247,13 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
     -------
     list of Evaluation
     """
-    # fits, unless they are forbidden, leave rows out of any classifier of two classes
-    any_classifier = question.adaptive and question.prior.refits != 0
     models = fitted_models(
         estimator,
         X,
         y,
         sample_weight,
         pos_label=question.pos_label,
-        any_classifier=any_classifier,
+        any_classifier=question.adaptive,
     )
     unjudged = question.rows == "auto" and not question.adaptive
     how = {"clones": question.is_report}  # a scorer fits nothing

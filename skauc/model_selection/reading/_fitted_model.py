@@ -31,7 +31,7 @@ from ._ensemble import Bag, bag_of
 from ._entered_features import entered_features
 from ._estimators import n_columns, n_rows, take_rows
 from ._objective_of import objective_of
-from ._opened_model import NotLinearError, OpenedModel
+from ._opened_model import NOT_LINEAR, NotLinearError, OpenedModel
 
 _LARGEST = 1e70  # size of the largest score: its square and sums do not overflow
 _SAME = 1e-6  # share of the range of the scores that is rounding
@@ -324,12 +324,7 @@ def fitted_models(
     """
     opened = OpenedModel.of(estimator)
     if opened.linear is None and not any_classifier:
-        raise NotLinearError(
-            f"{type(opened.curved).__name__} is not linear (it has no coef_), so that "
-            "rows are left out of it by fits: use prior=AdaptivePrior() without "
-            "refits=0, or score held-out decision_function values with "
-            "skauc.cbauc_score"
-        )
+        raise NotLinearError(NOT_LINEAR.format(name=type(opened.curved).__name__))
     refuse_collection("X", X)
     labels = check_labels(y)
     if opened.n_classes > 2:

@@ -28,6 +28,11 @@ from ._estimators import decision_values, is_known, n_rows, numeric, take_rows
 
 _ROWS_TRIED = 50  # rows on which a custom class must rank as its coefficients do
 _FLOAT32 = 1e-4  # relative error of decisions in float32, whose terms round by 1e-7
+NOT_LINEAR = (
+    "{name} is not linear (it has no coef_), so that rows are left out of it by fits: "
+    "use prior=AdaptivePrior() without refits=0, or score held-out decision_function "
+    "values with skauc.cbauc_score"
+)
 
 
 class NotLinearError(TypeError):
