@@ -7,15 +7,20 @@ condition                                      way                              
 =============================================  ==================================  ====
 ``AdaptivePrior(refits=K)``                    samples or folds of the whole       K
                                                estimator, also in scorers
+forest or bagging, whose members drew these    pairs out of bag                    0
+rows and left out .95 of the pairs; no step
+used y or adapted
 smooth loss, L2; no step used y or adapted     pairs in closed form                0
 another linear model; no step adapted          balanced .632+ samples              20
-three classes or more, a step that adapted     repeated stratified folds of the    20
-itself to the rows, any other classifier       whole estimator
+three classes or more of linear models, a      repeated stratified folds of the    20
+step that adapted itself to the rows, any      whole estimator
+other classifier
 =============================================  ==================================  ====
 
 The numbers are those of a report of few rows: samples are 10 from 200 rows on and 5
 from 500 rows on, folds 5 from 500 rows on, and a scorer, where no model of the data set
-holds, makes 5 fits.
+holds, makes 5 fits. A member of a bag that is not a tree is fitted once more, to see
+that these rows are those of the fit, in this order.
 
 A step has adapted itself to the rows if it projects on more than n/4 components (PCA,
 truncated SVD, Nyström): its components then contain the noise of each row. On 100 and
@@ -89,7 +94,7 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
         return _beside_model(source, reasons, projection, question)
     if not prior.leave_pair_out:
         return None, []
-    source, few = _out_of_bag(model) if sample.is_all else (None, [])
+    source, few = out_of_bag(model) if sample.is_all else (None, [])
     if source is not None:
         return source, few
     if model.linear is None and prior.refits == 0:
@@ -122,7 +127,7 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
     return None, []
 
 
-def _out_of_bag(model):
+def out_of_bag(model) -> tuple[Source | None, list[str]]:
     """AUC of pairs of rows that members of an ensemble left out, and doubts about it.
 
     The AUC is None where such rows are not known, or too few.

@@ -21,8 +21,9 @@ from ._estimators import take_columns
 
 _MOST_ROWS = 1000  # rows of a class that form pairs: their noise is below DeLong's
 _TRIED = 5  # trees whose leaves are compared: shuffled rows fill few leaves alike
-_NEAR = 0.1  # distance of a member from its clone, in units of that from another member
-_FLOAT32 = 1e-4  # share of the range of the scores that sums of votes may differ by
+_NEAR = 0.1  # distance of a member from its clone in units of that from another one
+# Shares of the range of the scores and of the largest one that sums of votes may err by
+_FLOAT32, _ROUNDING = 1e-4, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,7 @@ def _drawn(members, scores, y, weight, kept):
     rows, mass = map(np.concatenate, zip(*sampled, strict=True))
     votes = members.votes(rows)
     error = votes.mean(axis=0) - scores[rows] / members.unit
-    if np.abs(error).max() > _FLOAT32 * np.ptp(scores) / members.unit:
+    if np.abs(error).max() > _FLOAT32 * np.ptp(scores) / members.unit + _ROUNDING:
         return None
     # weights of 0 may have been dropped before the fit, or in it
     plain = np.arange(len(y))
