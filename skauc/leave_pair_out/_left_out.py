@@ -118,14 +118,14 @@ class PairRows:
         return cls(neg, pos, mass_neg, mass_pos)
 
     @property
-    def sides(self) -> tuple[np.ndarray, np.ndarray]:
-        """Negative rows, and positive ones."""
-        return self.neg, self.pos
-
-    @property
     def both(self) -> np.ndarray:
         """Negative rows, then positive ones."""
-        return np.concatenate(self.sides)
+        return np.concatenate([self.neg, self.pos])
+
+    @property
+    def shares(self) -> tuple[np.ndarray, np.ndarray]:
+        """Shares of the negative rows, and of the positive ones, in their classes."""
+        return tuple(mass / mass.sum() for mass in (self.mass_neg, self.mass_pos))
 
 
 def even_rows(rows, weight, limit):
@@ -208,8 +208,7 @@ def auc_of_pairs(margin, z, pairs, rows, everyone):
     """
     k = len(pairs.neg)
     least = TIE * np.ptp(z)
-    share_neg = pairs.mass_neg / pairs.mass_neg.sum()
-    share_pos = pairs.mass_pos / pairs.mass_pos.sum()
+    share_neg, share_pos = pairs.shares
     # placements of the rows: means over their pairs
     won = won_by(margin, least)
     of_neg, of_pos = won @ share_pos, share_neg @ won
@@ -221,8 +220,7 @@ def auc_of_pairs(margin, z, pairs, rows, everyone):
 
 def of_placements(auc, of_neg, of_pos, pairs, rows):
     """Variance of an AUC from the placements of the rows of the pairs."""
-    share_neg = pairs.mass_neg / pairs.mass_neg.sum()
-    share_pos = pairs.mass_pos / pairs.mass_pos.sum()
+    share_neg, share_pos = pairs.shares
     # DeLong, DeLong & Clarke-Pearson (1988): var(V₀₁)/n₀ + var(V₁₀)/n₁
     variance = _of_mean(of_neg, share_neg, rows.n_neg)
     variance += _of_mean(of_pos, share_pos, rows.n_pos)

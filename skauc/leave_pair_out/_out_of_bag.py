@@ -62,14 +62,14 @@ def pairs_out_of_bag(votes, out, pairs, rows) -> OutOfBag:
     """
     count = np.zeros((len(pairs.neg), len(pairs.pos)), dtype=np.float32)
     margin = np.zeros(count.shape, dtype=np.float32)
+    sides = pairs.neg, pairs.pos
     for start in range(0, len(votes), _BLOCK):
         part = slice(start, start + _BLOCK)
-        o_neg, o_pos = (out[part, side].astype(np.float32) for side in pairs.sides)
-        v_neg, v_pos = (votes[part, side] for side in pairs.sides)
+        o_neg, o_pos = (out[part, k].astype(np.float32) for k in sides)
+        v_neg, v_pos = (votes[part, k] for k in sides)
         margin += o_neg.T @ (o_pos * v_pos) - (o_neg * v_neg).T @ o_pos
         count += o_neg.T @ o_pos
-    share_neg = pairs.mass_neg / pairs.mass_neg.sum()
-    share_pos = pairs.mass_pos / pairs.mass_pos.sum()
+    share_neg, share_pos = pairs.shares
     known = count > 0
     of_neg, of_pos = known @ share_pos, share_neg @ known
     share = float(share_neg @ count @ share_pos) / len(votes)

@@ -67,11 +67,10 @@ def bag_of(ensemble, X, scores, y, weight, kept) -> Bag | None:
     if getattr(ensemble, "warm_start", False):
         return None
     try:
-        members = _Members.of(ensemble, X, scores)
-        return None if members is None else _drawn(members, scores, y, weight, kept)
+        return _drawn(_Members(ensemble, X, scores), scores, y, weight, kept)
     except Warning:  # which the user made an error
         raise
-    except Exception:  # attributes of an ensemble of another library, or set_params
+    except Exception:  # no samples, another library's, or parameters set after the fit
         return None
 
 
@@ -83,7 +82,7 @@ def _drawn(members, scores, y, weight, kept):
     mine = (order[codes[order] == code] for code in range(len(classes)))
     sampled = [even_rows(rows, weight, _MOST_ROWS) for rows in mine]
     rows, mass = map(np.concatenate, zip(*sampled, strict=True))
-    votes = members.votes(rows)
+    votes = np.array([members.vote(t, rows) for t in range(len(members.samples))])
     error = votes.mean(axis=0) - scores[rows] / members.unit
     if np.abs(error).max() > _FLOAT32 * np.ptp(scores) / members.unit + _ROUNDING:
         return None
@@ -96,59 +95,50 @@ def _drawn(members, scores, y, weight, kept):
     return None
 
 
-@dataclass(frozen=True, eq=False)
 class _Members:
-    """The T members, the rows and columns of each, and rows as they take them."""
+    """The T members of an ensemble, and rows as they take them."""
 
-    estimators: list
-    samples: list
-    columns: list
-    X: object
-    method: str
-    n_classes: int
-    unit: float
-    how: dict
-
-    @classmethod
-    def of(cls, ensemble, X, scores):
-        """The members of an ensemble; None if it does not show their rows."""
-        samples = getattr(ensemble, "estimators_samples_", None)
-        if samples is None:
-            return None
-        estimators = list(ensemble.estimators_)
-        columns = getattr(ensemble, "estimators_features_", [None] * len(samples))
-        X, how = X.tocsr() if sparse.issparse(X) else np.asarray(X), {}
-        if all(hasattr(one, "tree_") for one in estimators):
-            X = X.astype(np.float32)  # as trees take it, so that they need no check
-            how = {} if sparse.issparse(X) else {"check_input": False}
+    def __init__(self, ensemble, X, scores):
+        self.samples, self.estimators = (
+            ensemble.estimators_samples_,
+            ensemble.estimators_,
+        )
+        T = len(self.samples)
+        self.columns = getattr(ensemble, "estimators_features_", [None] * T)
+        self.X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+        self.trees = all(hasattr(member, "tree_") for member in self.estimators)
+        if self.trees:
+            self.X = self.X.astype(np.float32)  # as trees take it: no check is needed
+        dense_trees = self.trees and not sparse.issparse(X)
+        self.how = {"check_input": False} if dense_trees else {}
         names = "decision_function", "predict_proba", "predict"
-        method = next(name for name in names if hasattr(ensemble, name))
-        n_classes = len(getattr(ensemble, "classes_", ()))
-        unit = float(np.abs(scores).max()) or 1.0
-        known = X, method, n_classes, unit, how
-        return cls(estimators, list(samples), list(columns), *known)
+        self.method = next(name for name in names if hasattr(ensemble, name))
+        self.n_classes = len(getattr(ensemble, "classes_", ()))
+        self.unit = float(np.abs(scores).max()) or 1.0
 
-    def votes(self, rows):
-        """Votes (T, m, k) of all members, in units of the largest score."""
-        found = None
-        for t, estimator in enumerate(self.estimators):
-            vote = self._vote(estimator, self._take(t, rows)) / self.unit
-            if found is None:
-                found = np.empty((len(self.estimators), *vote.shape), np.float32)
-            found[t] = vote
-        return found
+    def vote(self, t, rows, member=None):
+        """Votes (m, k) of a member, or of its clone, in units of the largest score."""
+        member, K = self.estimators[t] if member is None else member, self.n_classes
+        votes = getattr(member, self.method)(self._take(t, rows), **self.how)
+        votes = np.reshape(votes, (len(rows), -1)) / self.unit
+        if self.method == "predict_proba":
+            # members are fitted to the codes of the classes, and may have seen a few
+            every = np.zeros((len(rows), K))
+            every[:, member.classes_.astype(int)] = votes
+            votes = every[:, 1:] if K == 2 else every
+        return votes.astype(np.float32)
 
     def drew(self, numbers, codes, rows, votes):
         """Whether a few members were fitted to what they drew of the numbered rows."""
-        T = len(self.estimators)
-        trees = hasattr(self.estimators[0], "tree_")
-        tried = np.linspace(0, T - 1, _TRIED if trees else 1).astype(int)
-        for t in np.unique(tried):
+        tried = np.linspace(0, len(votes) - 1, _TRIED if self.trees else 1)
+        for t in np.unique(tried.astype(int)):
             size = max(self.samples[t].max(), numbers.max()) + 1
             times = np.bincount(self.samples[t], minlength=size)[numbers]
-            if trees and not self._fills_leaves(t, times):
-                return False
-            if not trees and not self._is_its_clone(t, times, codes, rows, votes):
+            if self.trees:
+                same = self._fills_leaves(t, times)
+            else:
+                same = self._is_its_clone(t, times, codes, rows, votes)
+            if not same:
                 return False
         return True
 
@@ -166,7 +156,7 @@ class _Members:
         """Whether a clone fitted to the drawn rows is nearer than another member."""
         drawn = np.repeat(np.arange(len(times)), times)
         again = clone(self.estimators[t]).fit(self._take(t, drawn), codes[drawn])
-        vote = self._vote(again, self._take(t, rows)) / self.unit
+        vote = self.vote(t, rows, again)
         three = [np.ravel(one) for one in (votes[t], vote, votes[t - 1])]
         apart = 1 - np.corrcoef(three)[0]
         return bool(apart[1] <= _NEAR * apart[2])
@@ -177,17 +167,3 @@ class _Members:
         if columns is None or np.array_equal(columns, np.arange(X.shape[1])):
             return X
         return take_columns(X, columns)
-
-    def _vote(self, estimator, X):
-        """Votes (m, k) of a member, which was fitted to the codes of the classes."""
-        K = self.n_classes
-        if self.method == "decision_function" or K == 0:
-            found = getattr(estimator, self.method)(X, **self.how)
-        elif hasattr(estimator, "predict_proba"):
-            found = np.zeros((X.shape[0], K))
-            codes = estimator.classes_.astype(int)
-            found[:, codes] = estimator.predict_proba(X, **self.how)
-        else:
-            found = np.eye(K)[estimator.predict(X).astype(int)]
-        found = np.reshape(found, (X.shape[0], -1))
-        return found[:, 1:] if K == found.shape[1] == 2 else found
