@@ -41,7 +41,7 @@ class Family:
         if self.name == "l1":
             return tuple(np.logspace(-1.25, 1.25, 6))
         if self.name == "forest":  # rows of a leaf, share of the features of a split
-            return tuple(product((1, 3, 10), ("sqrt", 0.2)))
+            return tuple(product((1, 2, 5), ("sqrt", 0.2)))
         if self.name == "hinge":
             return tuple(np.logspace(-4, 1, 6))
         most = min(self.P, MOST_FEATURES)

@@ -258,8 +258,8 @@ FITS_ONLY = (
     "scorer)"
 )
 FEW_MEMBERS = (
-    "only {each:.1f} of the {n} members of {name} compare a pair of rows that they did "
-    "not see, in the mean over pairs, so that {effect}: use n_estimators={enough}"
+    "fewer than {least} of the {n} members of {name} compare a pair of rows that they "
+    "did not see, in the mean over pairs, so that {effect}: use n_estimators={enough}"
 )
 SMALLER = "the AUC is that of a smaller ensemble and may be too low"
 BY_FITS = "rows are left out by fits"

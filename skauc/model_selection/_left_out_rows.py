@@ -141,13 +141,13 @@ def out_of_bag(model) -> tuple[Source | None, list[str]]:
     pairs = PairRows(neg, pos, bag.mass[neg], bag.mass[pos])
     votes = bag.votes @ model.mix.astype(np.float32)
     found = pairs_out_of_bag(votes, bag.out, pairs, model.front)
-    each = found.share * len(votes)
-    if each >= _MEMBERS or not each:
+    if found.share * len(votes) >= _MEMBERS or not found.share:
         return found.source, []
+    # in tens, so that all candidates of a search have the same text
+    enough = 10 * int(np.ceil(_MEMBERS / found.share / 10))
+    known = {"name": model.name, "n": len(votes), "least": _MEMBERS, "enough": enough}
     effect = doubts.BY_FITS if found.source is None else doubts.SMALLER
-    known = {"name": model.name, "each": each, "n": len(votes), "effect": effect}
-    enough = int(np.ceil(_MEMBERS / found.share))
-    return found.source, [doubts.FEW_MEMBERS.format(**known, enough=enough)]
+    return found.source, [doubts.FEW_MEMBERS.format(**known, effect=effect)]
 
 
 def _of_another_fit(sample, source, prior, may_fit):
