@@ -13,8 +13,6 @@ their AUC is too low: by .02 to .09 on real rows, that of pairs by .00 to .04.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ._left_out import Source, of_placements, won_by
@@ -27,23 +25,7 @@ _TIE = 1e-5  # share of the range of the votes that sums in float32 may differ b
 _BLOCK = 64  # members whose votes are compared at once
 
 
-@dataclass(frozen=True)
-class OutOfBag:
-    """AUC of pairs out of bag.
-
-    Parameters
-    ----------
-    source : Source or None
-        None if too many pairs are compared by no member.
-    share : float
-        Share of the members that compare a pair, in the mean over pairs.
-    """
-
-    source: Source | None
-    share: float
-
-
-def pairs_out_of_bag(votes, out, pairs, rows) -> OutOfBag:
+def pairs_out_of_bag(votes, out, pairs, rows) -> tuple[Source | None, float]:
     """AUC over pairs of rows, each compared by the members that saw neither.
 
     Parameters
@@ -59,7 +41,10 @@ def pairs_out_of_bag(votes, out, pairs, rows) -> OutOfBag:
 
     Returns
     -------
-    OutOfBag
+    source : Source or None
+        None if too many pairs are compared by no member.
+    share : float
+        Share of the members that compare a pair, in the mean over pairs.
     """
     count = np.zeros((len(pairs.neg), len(pairs.pos)), dtype=np.float32)
     margin = np.zeros(count.shape, dtype=np.float32)
@@ -75,10 +60,9 @@ def pairs_out_of_bag(votes, out, pairs, rows) -> OutOfBag:
     of_neg, of_pos = known @ share_pos, share_neg @ known
     share = float(share_neg @ count @ share_pos) / len(votes)
     if share_neg @ of_neg < 1 - MOST_MISSING or not (of_neg.all() and of_pos.all()):
-        return OutOfBag(None, share)
+        return None, share
     won = won_by(margin, _TIE * np.ptp(votes) * count) * known
     auc = float(share_neg @ won @ share_pos / (share_neg @ of_neg))
     placements = won @ share_pos / of_neg, share_neg @ won / of_pos
     variance = of_placements(auc, *placements, pairs, rows)
-    source = Source(auc, WIDTH**2 * variance, "out-of-bag")
-    return OutOfBag(source, share)
+    return Source(auc, WIDTH**2 * variance, "out-of-bag"), share

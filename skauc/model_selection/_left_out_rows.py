@@ -140,14 +140,13 @@ def out_of_bag(model) -> tuple[Source | None, list[str]]:
     neg, pos = (np.flatnonzero(place[bag.rows] == side) for side in (0, 1))
     pairs = PairRows(neg, pos, bag.mass[neg], bag.mass[pos])
     votes = bag.votes @ model.mix.astype(np.float32)
-    found = pairs_out_of_bag(votes, bag.out, pairs, model.front)
-    if found.share * len(votes) >= _MEMBERS or not found.share:
-        return found.source, []
+    source, share = pairs_out_of_bag(votes, bag.out, pairs, model.front)
+    if share * len(votes) >= _MEMBERS or not share:
+        return source, []
     # in tens, so that all candidates of a search have the same text
-    enough = 10 * int(np.ceil(_MEMBERS / found.share / 10))
+    enough = 10 * int(np.ceil(_MEMBERS / share / 10))
     known = {"name": model.name, "n": len(votes), "least": _MEMBERS, "enough": enough}
-    effect = doubts.BY_FITS if found.source is None else doubts.SMALLER
-    return found.source, [doubts.FEW_MEMBERS.format(**known, effect=effect)]
+    return source, [doubts.FEW_MEMBERS.format(**known)]
 
 
 def _of_another_fit(sample, source, prior, may_fit):

@@ -134,17 +134,17 @@ def test_placements_and_variance():
     neg, pos = np.flatnonzero(~positive), np.flatnonzero(positive)
     pairs = PairRows(neg, pos, weight[neg], weight[pos])
     rows = Rows.of(votes.T, positive, weight)
-    found = pairs_out_of_bag(votes, out, pairs, rows)
+    source, share = pairs_out_of_bag(votes, out, pairs, rows)
     auc, of_neg, of_pos = by_loops(votes, out, positive, weight)
-    assert found.source.auc == pytest.approx(auc, abs=1e-12)
+    assert source.auc == pytest.approx(auc, abs=1e-12)
     copies = (
         np.repeat(v, weight[m].astype(int)) for v, m in ((of_neg, neg), (of_pos, pos))
     )
     variance = sum(np.var(v, ddof=1) / len(v) for v in copies)
-    assert found.source.variance == pytest.approx(WIDTH**2 * variance)
+    assert source.variance == pytest.approx(WIDTH**2 * variance)
     both = np.mean([out[:, i] & out[:, j] for i in neg for j in pos], axis=1)
     mass = np.outer(weight[neg], weight[pos]).ravel()
-    assert found.share == pytest.approx(np.average(both, weights=mass), abs=1e-6)
+    assert share == pytest.approx(np.average(both, weights=mass), abs=1e-6)
 
 
 @SILENT

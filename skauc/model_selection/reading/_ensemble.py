@@ -99,10 +99,8 @@ class _Members:
     """The T members of an ensemble, and rows as they take them."""
 
     def __init__(self, ensemble, X, scores):
-        self.samples, self.estimators = (
-            ensemble.estimators_samples_,
-            ensemble.estimators_,
-        )
+        self.samples = ensemble.estimators_samples_
+        self.estimators = ensemble.estimators_
         T = len(self.samples)
         self.columns = getattr(ensemble, "estimators_features_", [None] * T)
         self.X = X.tocsr() if sparse.issparse(X) else np.asarray(X)

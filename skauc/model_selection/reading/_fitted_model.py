@@ -118,9 +118,7 @@ class ScoredRows:
             return None
         if opened.steps and self.entered.saw_y:
             return None
-        weight, kept = self.as_given[2], None
-        if self.dropped:
-            kept = np.flatnonzero(weight)
+        kept = np.flatnonzero(self.as_given[2]) if self.dropped else None
         return bag_of(opened.curved, self.behind, self.front, self.y, self.weight, kept)
 
 
