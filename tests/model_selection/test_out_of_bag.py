@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -37,11 +38,8 @@ from skauc import (
     lpo_auc_scorer,
     search_posterior,
 )
-from skauc.leave_pair_out._left_out import PairRows
-from skauc.leave_pair_out._out_of_bag import WIDTH, pairs_out_of_bag
-from skauc.model_selection.reading import _ensemble
-from skauc.statistics._rows import Rows
 
+MOST_ROWS = "skauc.model_selection.reading._ensemble._MOST_ROWS"
 SILENT = pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
 RNG = np.random.default_rng(0)
 Y = RNG.permutation(np.arange(70) % 2)
@@ -126,34 +124,27 @@ def test_pairs_of_members_that_saw_neither(name):
     assert cbauc_scorer(model, X, Y) == pytest.approx(found.mean(), abs=0.01)
 
 
-def test_placements_and_variance():
-    """DeLong's, of the placements over pairs with members."""
-    rng = np.random.default_rng(3)
-    positive, votes = np.arange(20) < 9, rng.normal(size=(40, 20)).astype(np.float32)
-    out, weight = rng.random((40, 20)) < 0.5, rng.integers(1, 4, 20).astype(float)
-    neg, pos = np.flatnonzero(~positive), np.flatnonzero(positive)
-    pairs = PairRows(neg, pos, weight[neg], weight[pos])
-    rows = Rows.of(votes.T, positive, weight)
-    source, share = pairs_out_of_bag(votes, out, pairs, rows)
-    auc, of_neg, of_pos = by_loops(votes, out, positive, weight)
-    assert source.auc == pytest.approx(auc, abs=1e-12)
-    copies = (
-        np.repeat(v, weight[m].astype(int)) for v, m in ((of_neg, neg), (of_pos, pos))
-    )
-    variance = sum(np.var(v, ddof=1) / len(v) for v in copies)
-    assert source.variance == pytest.approx(WIDTH**2 * variance)
-    both = np.mean([out[:, i] & out[:, j] for i in neg for j in pos], axis=1)
-    mass = np.outer(weight[neg], weight[pos]).ravel()
-    assert share == pytest.approx(np.average(both, weights=mass), abs=1e-6)
+def test_the_width_is_twice_that_of_the_placements():
+    """DeLong's variance of the placements over pairs, a row of weight 2 being two."""
+    model = clone(FOREST).set_params(n_estimators=150, max_samples=0.5)
+    model.fit(X, Y, COUNTS)
+    posterior = auc_posterior(model, X, Y, sample_weight=COUNTS)
+    known = votes_of(model, X), out_of(model, 70), Y == 1, COUNTS
+    auc, of_neg, of_pos = by_loops(*known)
+    assert posterior.leave_pair_out == pytest.approx(auc, abs=1e-9)
+    copies = COUNTS.astype(int)
+    sides = np.repeat(of_neg, copies[Y == 0]), np.repeat(of_pos, copies[Y == 1])
+    variance = sum(np.var(side, ddof=1) / len(side) for side in sides)
+    n = COUNTS.sum()
+    z = norm.ppf((auc * n + 0.5) / (n + 1))
+    assert posterior.mean() == pytest.approx(norm.cdf(z))
+    _, of_probit = posterior.probit_moments()
+    assert of_probit == pytest.approx(2**2 * variance / norm.pdf(z) ** 2)
 
 
 @SILENT
-def test_weights_are_copies_and_rows_of_weight_0_are_gone():
+def test_rows_of_weight_0_are_gone():
     forest = clone(FOREST).set_params(n_estimators=150, max_samples=0.5)
-    model = clone(forest).fit(X, Y, COUNTS)
-    found = auc_posterior(model, X, Y, sample_weight=COUNTS)
-    expected, *_ = by_loops(votes_of(model, X), out_of(model, 70), Y == 1, COUNTS)
-    assert found.leave_pair_out == pytest.approx(expected, abs=1e-9)
     some = COUNTS * (np.arange(70) % 7 > 0)
     kept = some > 0
     data = X[kept], Y[kept], some[kept]
@@ -231,7 +222,7 @@ def test_many_rows_are_an_even_sample(monkeypatch):
     rows = rng.normal(size=(800, 3)) + 0.6 * y[:, None]
     model = RandomForestClassifier(100, min_samples_leaf=5, random_state=0).fit(rows, y)
     everyone = lpo_auc_scorer(model, rows, y)
-    monkeypatch.setattr(_ensemble, "_MOST_ROWS", 80)
+    monkeypatch.setattr(MOST_ROWS, 80)
     sampled = lpo_auc_scorer(model, rows, y)
     assert sampled != everyone
     assert sampled == pytest.approx(everyone, abs=0.02)

@@ -122,14 +122,14 @@ class _Members:
         if self.method == "predict_proba":
             # members are fitted to the codes of the classes, and may have seen a few
             every = np.zeros((len(rows), K))
-            every[:, member.classes_.astype(int)] = votes
+            every[:, member.classes_.astype(np.int64)] = votes
             votes = every[:, 1:] if K == 2 else every
         return votes.astype(np.float32)
 
     def drew(self, numbers, codes, rows, votes):
         """Whether a few members were fitted to what they drew of the numbered rows."""
         tried = np.linspace(0, len(votes) - 1, _TRIED if self.trees else 1)
-        for t in np.unique(tried.astype(int)):
+        for t in np.unique(tried.astype(np.int64)):
             size = max(self.samples[t].max(), numbers.max()) + 1
             times = np.bincount(self.samples[t], minlength=size)[numbers]
             if self.trees:
