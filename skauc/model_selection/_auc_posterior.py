@@ -108,8 +108,9 @@ def auc_posterior(
                           set; costs no fit
     ``"out-of-bag"``      forests and bagging of bootstrap samples, behind steps that
                           did not use y: each pair of rows is compared by the members
-                          that drew neither; costs no fit. With fewer than about 75
-                          members a warning says how many would do
+                          that drew neither, and the AUC extrapolated to all members;
+                          costs no fit. With fewer than about 75 members a warning says
+                          how many would do
     ``"refits"``          all other linear models: .632+ from 20 refits (10 from 200
                           rows on, 5 from 500 rows on) of the linear model, or of
                           the whole estimator if a preceding step used y
