@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "skauc"
-CODE_LINES = 13_241  # of the package, without docstrings, comments and blank lines
+CODE_LINES = 13_242  # of the package, without docstrings, comments and blank lines
 FILE_LINES, FUNCTION_LINES = 400, 50  # code lines
 FILES, FILES_IN_FOLDER = 120, 20
 KERNEL_MODULES = 10  # private modules that tests may import

@@ -125,7 +125,8 @@ class PairRows:
     @property
     def shares(self) -> tuple[np.ndarray, np.ndarray]:
         """Shares of the negative rows, and of the positive ones, in their classes."""
-        return tuple(mass / mass.sum() for mass in (self.mass_neg, self.mass_pos))
+        neg, pos = self.mass_neg, self.mass_pos
+        return neg / neg.sum(), pos / pos.sum()
 
 
 def even_rows(rows, weight, limit):
