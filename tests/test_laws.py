@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -190,6 +191,12 @@ def selected(rows):
     return skauc.cbauc_scorer(model.fit(rows.X, rows.y), rows.X, rows.y)
 
 
+def forest(rows):
+    model = RandomForestClassifier(80, random_state=0)
+    model = make_pipeline(StandardScaler(), model) if rows.scaled else model
+    return skauc.lpo_auc_scorer(model.fit(rows.X, rows.y), rows.X, rows.y)
+
+
 def left_out(rows):
     found = skauc.bootstrap_auc(rows.model(), rows.X, rows.y, n_boot=10)
     return found.auc, found.apparent
@@ -265,6 +272,7 @@ OF_FEATURES = {
     "auc_difference_posterior": differences,
     "search_posterior": searched,
     "cbauc_scorer of SelectKBest": selected,
+    "lpo_auc_scorer of a forest": forest,
     "bootstrap_auc": left_out,
     "cross_val_auc": folds,
     "compare_cross_val_auc": compared_folds,
@@ -356,6 +364,7 @@ UNWEIGHTED = dict.fromkeys(
     ("hand_till_auc", "LinearDiscriminantROC", "search_posterior"),
     "takes no sample_weight",
 )
+FOREST = {"lpo_auc_scorer of a forest": "trees draw rows by their numbers"}
 FOLDS = dict.fromkeys(
     ("cross_val_auc", "compare_cross_val_auc"), "folds follow the order of rows"
 )
@@ -367,6 +376,7 @@ LAWS = {  # law: (function, calls, relative tolerance, {exception: reason})
         {
             **UNWEIGHTED,
             **FOLDS,
+            **FOREST,
             "cbauc_scorer of SelectKBest": "SelectKBest takes no sample_weight",
             "bootstrap_auc": "draws rows at random",
         },
@@ -378,13 +388,14 @@ LAWS = {  # law: (function, calls, relative tolerance, {exception: reason})
         {
             "bootstrap_auc": "draws rows by their numbers",
             **FOLDS,
+            **FOREST,
         },
     ),
     "order of rows with dependent features": (
         dependent,
         OF_FEATURES,
         1e-5,
-        {"bootstrap_auc": "draws rows by their numbers", **FOLDS},
+        {"bootstrap_auc": "draws rows by their numbers", **FOLDS, **FOREST},
     ),
     "swapped classes": (
         swapped,

@@ -7,9 +7,11 @@ on fewer rows use the same grid.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
@@ -17,7 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-FAMILIES = ("l2", "l1", "hinge", "kbest", "pca")
+LINEAR = ("l2", "l1", "hinge", "kbest", "pca")
+FAMILIES = (*LINEAR, "forest")  # forests: real sets and random labels only
 MOST_FEATURES, MOST_COMPONENTS = 300, 100
 
 
@@ -32,11 +35,13 @@ class Family:
 
     @property
     def grid(self):
-        """Values of the one parameter that the candidates differ in."""
+        """Values of the parameter (of forests: two) that the candidates differ in."""
         if self.name == "l2":
             return tuple(np.logspace(-4, 3, 8))
         if self.name == "l1":
             return tuple(np.logspace(-1.25, 1.25, 6))
+        if self.name == "forest":  # rows of a leaf, share of the features of a split
+            return tuple(product((1, 2, 5), ("sqrt", 0.2)))
         if self.name == "hinge":
             return tuple(np.logspace(-4, 1, 6))
         most = min(self.P, MOST_FEATURES)
@@ -60,6 +65,9 @@ class Family:
         if self.name == "hinge":
             how = {"loss": "hinge", "dual": True, "max_iter": 5_000, "random_state": 0}
             return [LinearSVC(C=value, **how)]
+        if self.name == "forest":
+            how = dict(zip(("min_samples_leaf", "max_features"), value, strict=True))
+            return [RandomForestClassifier(100, random_state=self.seed, **how)]
         kbest = self.name == "kbest"
         reduce = SelectKBest(k=value) if kbest else PCA(value, svd_solver="full")
         return [reduce, LogisticRegression(max_iter=5_000)]
@@ -69,6 +77,13 @@ def fold_aucs(models, X, y, cv):
     """AUC on the test rows of each fold, by every model refitted: (folds, m)."""
     how = {"scoring": "roc_auc", "cv": cv, "error_score": "raise"}
     return np.array([cross_val_score(model, X, y, **how) for model in models]).T
+
+
+def decisions(models, X) -> np.ndarray:
+    """Scores (m, n) of rows by fitted candidates."""
+    if hasattr(models[0], "decision_function"):
+        return np.array([model.decision_function(X) for model in models])
+    return np.array([model.predict_proba(X)[:, 1] for model in models])
 
 
 def coefficients(pipeline) -> np.ndarray:

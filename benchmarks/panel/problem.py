@@ -1,4 +1,4 @@
-"""One problem: training rows, and the true AUC of any linear score of them."""
+"""One problem: training rows, and the true AUC of scores of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ class Problem:
 
     ``truth(W)`` takes coefficients (P, m) on the original features and gives the AUCs
     (m,) and the variances (m,) with which they are known. ``cluster`` names what two
-    runs share when they are not independent.
+    runs share when they are not independent. ``held_out`` are the rows and labels that
+    stand for the truth of scores that are not linear; None where these have AUC ½, or
+    no rows were held out.
     """
 
     group: str
@@ -23,3 +25,4 @@ class Problem:
     truth: Callable
     cluster: str
     design: dict
+    held_out: tuple | None = None

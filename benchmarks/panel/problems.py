@@ -18,6 +18,8 @@ GROUPS = ("sim Gaussian", "sim other", "few signals", *REAL, "random labels", "f
 
 def make(group, family, seed, data_dir, half="judge") -> Problem | None:
     """The problem of one cell and seed; None where the family has none there."""
+    if family == "forest" and group not in (*REAL, "random labels"):
+        return None
     if group in ("sim Gaussian", "sim other"):
         return simulated(group, family, seed, half)
     if group == "few signals":

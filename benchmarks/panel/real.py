@@ -30,8 +30,9 @@ def real(group, seed, data_dir, half) -> Problem | None:
     name, n, X, y = chosen
     rng = np.random.default_rng([2026, n, seed, *name.encode()])
     train, rest = _split(y, n, rng)
-    truth, design = _held_truth(X[rest], y[rest]), _design(name, n, X)
-    return Problem(group, X[train], y[train], truth, name, design)
+    held_out = X[rest], y[rest]
+    known = _held_truth(*held_out), name, _design(name, n, X), held_out
+    return Problem(group, X[train], y[train], *known)
 
 
 def random_labels(seed, data_dir, half) -> Problem | None:

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from benchmarks.panel.auc import delong, plus_632
-from benchmarks.panel.families import Family, coefficients, fold_aucs
+from benchmarks.panel.families import Family, coefficients, decisions, fold_aucs
 from benchmarks.panel.problem import Problem
 from benchmarks.panel.problems import make
 
@@ -111,13 +111,18 @@ class Run:
     @kept
     def _truth(self):
         """True AUCs and their variances (2, m)."""
+        if self.key.family == "forest":
+            if self.problem.held_out is None:  # random labels
+                return np.array([np.full(len(self.models), 0.5), 0.0 * self.peer])
+            X, y = self.problem.held_out
+            return np.array(delong(y, decisions(self.models, X)))
         return np.array(self.problem.truth(self.coefficients))
 
     @kept
     def resubstitution(self):
         """AUC of the candidates on X, y (m,)."""
         X, y = self.training
-        return delong(y, np.array([m.decision_function(X) for m in self.models]))[0]
+        return delong(y, decisions(self.models, X))[0]
 
     @kept
     def folds(self):

@@ -55,12 +55,12 @@ class AUCPosteriorDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, name=None, **options):
-        """Plot the posterior of a fitted linear model's AUC.
+        """Plot the posterior of a fitted classifier's AUC.
 
         Parameters
         ----------
         estimator : fitted estimator, or dict of str to fitted estimator
-            Linear classifiers that :func:`skauc.auc_posterior` accepts.
+            Classifiers that :func:`skauc.auc_posterior` accepts.
         X : array-like or sparse matrix of shape (n, n_features)
             Usually the training rows.
         y : array-like of shape (n,)

@@ -1,4 +1,4 @@
-"""The AUC of a linear model on rows left out of it, without fits of the estimator.
+"""The AUC of a model on rows left out of it, without fits of the estimator.
 
 This folder takes arrays (:class:`~skauc.statistics._rows.Rows`) and knows neither
 labels nor estimators. Rows have features x_i, a class t_i = ±1 and a weight; a row of
@@ -57,6 +57,9 @@ A_out below ½ is not raised to ½: on rows without information the estimate is 
 unbiased. The samples are balanced: each leaves out equally many rows, and each row is
 left out equally often. The variance of the estimate is Hanley & McNeil's with n/2 rows
 in each class.
+
+**Pairs out of bag** (``_out_of_bag``). A forest's single fit has members that drew
+neither row of a pair; they compare it.
 
 **Repeated folds** (``_folds``). Where bootstrap samples mislead, because a fit
 interpolates its rows or a step in front was fitted closely to them, rows are left out

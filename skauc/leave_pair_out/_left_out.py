@@ -41,8 +41,8 @@ class Source:
     variance : float
         Variance of the AUC over data sets.
     method : str
-        ``"leave-pair-out"``, ``"group pairs"``, ``"refits"``, ``"folds"``,
-        ``"group folds"`` or ``"empirical"``.
+        ``"leave-pair-out"``, ``"group pairs"``, ``"out-of-bag"``, ``"refits"``,
+        ``"folds"``, ``"group folds"`` or ``"empirical"``.
     departure : float, default=0.0
         :func:`departure` of the model from the optimum that rows were left out of.
     alone : bool, default=False
@@ -116,8 +116,8 @@ class PairRows:
     def of(cls, order, rows, limit) -> PairRows:
         """At most ``limit`` rows of each class, evenly spaced in the given order."""
         positive = rows.positive[order]
-        neg, mass_neg = _even(order[~positive], rows.weight, limit)
-        pos, mass_pos = _even(order[positive], rows.weight, limit)
+        neg, mass_neg = even_rows(order[~positive], rows.weight, limit)
+        pos, mass_pos = even_rows(order[positive], rows.weight, limit)
         return cls(neg, pos, mass_neg, mass_pos)
 
     @property
@@ -125,9 +125,18 @@ class PairRows:
         """Negative rows, then positive ones."""
         return np.concatenate([self.neg, self.pos])
 
+    @property
+    def shares(self) -> tuple[np.ndarray, np.ndarray]:
+        """Shares of the negative rows, and of the positive ones, in their classes."""
+        neg, pos = self.mass_neg, self.mass_pos
+        return neg / neg.sum(), pos / pos.sum()
 
-def _even(rows, weight, limit):
-    """Rows in the middles of equal shares of the weight, and the mass of each."""
+
+def even_rows(rows, weight, limit):
+    """Rows in the middles of equal shares of the weight, and the mass of each.
+
+    All of them, with their weights, if there are at most ``limit``.
+    """
     weight = weight[rows]
     total = weight.sum()
     if max(len(rows), total) <= limit:
@@ -203,20 +212,25 @@ def auc_of_pairs(margin, z, pairs, rows, everyone):
     """
     k = len(pairs.neg)
     least = TIE * np.ptp(z)
-    share_neg = pairs.mass_neg / pairs.mass_neg.sum()
-    share_pos = pairs.mass_pos / pairs.mass_pos.sum()
+    share_neg, share_pos = pairs.shares
     # placements of the rows: means over their pairs
     won = won_by(margin, least)
     of_neg, of_pos = won @ share_pos, share_neg @ won
     # A = A(fit, all rows) − [A(fit, sample) − A(left out, sample)]
     lost = won_by(z[k:] - z[:k, None], least) - won
     auc = float(np.clip(everyone - share_neg @ lost @ share_pos, 0.0, 1.0))
+    return auc, of_placements(auc, of_neg, of_pos, pairs, rows)
+
+
+def of_placements(auc, of_neg, of_pos, pairs, rows):
+    """Variance of an AUC from the placements of the rows of the pairs."""
+    share_neg, share_pos = pairs.shares
     # DeLong, DeLong & Clarke-Pearson (1988): var(V₀₁)/n₀ + var(V₁₀)/n₁
     variance = _of_mean(of_neg, share_neg, rows.n_neg)
     variance += _of_mean(of_pos, share_pos, rows.n_pos)
     # at least A(1 − A)/(2 max(n₀, n₁))
     variance = max(variance, auc * (1 - auc) / (2 * max(rows.n_neg, rows.n_pos)))
-    return auc, variance if variance > 1e-20 else model_variance(auc, rows)
+    return variance if variance > 1e-20 else model_variance(auc, rows)
 
 
 def _of_mean(values, share, n):
@@ -295,7 +309,7 @@ def _by_hessian(objective, rows, curvature, S, order):
     most = min(max(HESSIAN_ROWS, MANY_ROWS * P), max(NUMBERS // P, HESSIAN_ROWS))
     T, omega = slice(None), curvature
     if n > 2 * most:  # rows of a rare class with a high cost are drawn more often
-        T, omega = _even(order, curvature, int(most))
+        T, omega = even_rows(order, curvature, int(most))
     A_T, penalty = objective.design(
         centred_rows(rows, T, objective.free, objective.unit)
     )

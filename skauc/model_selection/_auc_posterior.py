@@ -1,4 +1,4 @@
-"""The posterior of a linear model's AUC, and of the difference between two models.
+"""The posterior of a classifier's AUC, and of the difference between two models.
 
 Section 7 of :mod:`skauc.posterior` and, for the adaptive prior,
 :mod:`skauc.model_selection._candidates` have the mathematics of the difference.
@@ -41,8 +41,8 @@ def auc_posterior(
     Parameters
     ----------
     estimator : fitted estimator
-        A linear classifier, or a Pipeline, search, frozen or threshold classifier
-        that ends in one; with the adaptive prior any classifier of two classes.
+        With the adaptive prior any classifier; otherwise a linear one, or a Pipeline,
+        search, frozen or threshold classifier that ends in one.
     X : array-like or sparse matrix of shape (n, n_features)
         Rows in the form that ``estimator.predict`` accepts; also a Dask array or frame,
         or a :class:`skauc.RowBlocks` of X, y and weights.
@@ -81,7 +81,8 @@ def auc_posterior(
     Raises
     ------
     TypeError
-        If the model is not linear and the prior is a conjugate one or forbids refits.
+        If the model is not linear, and the prior is a conjugate one, or it forbids
+        refits and no members of an ensemble left out the rows.
     ValueError
         If the input is invalid: NaN, a single class, different lengths, or other
         columns than those of the model.
@@ -111,13 +112,19 @@ def auc_posterior(
                           solver stopped at another model (scores that correlate by
                           less than .99), or refits side with the model of the data
                           set; costs no fit
+    ``"out-of-bag"``      forests and bagging of bootstrap samples, behind steps that
+                          did not use y: each pair of rows is compared by the members
+                          that drew neither, and the AUC extrapolated to all members;
+                          costs no fit. With fewer than about 75 members a warning says
+                          how many would do
     ``"refits"``          all other linear models: .632+ from 20 refits (10 from 200
                           rows on, 5 from 500 rows on) of the linear model, or of
                           the whole estimator if a preceding step used y
     ``"folds"``           four times five stratified folds of the whole estimator (once
-                          from 500 rows on): classifiers that are not linear, more than
-                          two classes, and steps with more than n/4 components (PCA,
-                          truncated SVD), which have adapted themselves to the rows
+                          from 500 rows on): all other classifiers, linear models of
+                          more than two classes, and steps with more than n/4
+                          components (PCA, truncated SVD), which have adapted
+                          themselves to the rows
     ``"group pairs"``     groups, where ``"leave-pair-out"`` would hold, but for squared
                           hinges: both groups are left out by one Newton step (exact for
                           squared losses; error below .02, and up to .05 for weak
@@ -128,9 +135,17 @@ def auc_posterior(
     ====================  =========================================================
 
     If one fit takes more than a second, the logger "skauc" says how many will be made
-    and about how long they take; ``AdaptivePrior(refits=K)`` makes K fits. For
-    classifiers that are not linear, cross-validation is as good an estimate; the report
-    adds an interval.
+    and about how long they take; ``AdaptivePrior(refits=K)`` makes K fits.
+
+    For classifiers that are not linear there is no model of the data set: the report
+    is the AUC of the rows left out, and five-fold cross-validation is as good an
+    estimate. The report of a forest comes from its single fit, a fifth of that cost.
+    What every report adds is an interval, warnings, and comparisons of models whose
+    common errors cancel (:func:`auc_difference_posterior`, :func:`search_posterior`).
+
+    A forest does not store its rows: their numbers are drawn again from its seeds. The
+    leaves of a few trees (for other members the refit of one) show whether these rows,
+    in this order, are those of the fit; if they are not, folds leave rows out.
 
     For rows in blocks the posterior is computed from sums over the blocks, the scores
     of all rows, and an evenly spaced sample of rows in memory.
@@ -184,8 +199,8 @@ def bayesian_val_score(
     Parameters
     ----------
     estimator : estimator
-        Linear classifier, or a Pipeline or search that ends in one. A clone is fitted,
-        even if the estimator is fitted already; for a fitted model use
+        Any classifier, as for :func:`skauc.auc_posterior`. A clone is fitted, even if
+        the estimator is fitted already; for a fitted model use
         :func:`skauc.auc_posterior`.
     X : array-like or sparse matrix of shape (n, n_features)
         Also a Dask collection or a :class:`skauc.RowBlocks`, if the estimator can be
@@ -272,7 +287,7 @@ def auc_difference_posterior(
     pos_label=None,
     groups=None,
 ) -> AUCDifferencePosterior | tuple[AUCDifferencePosterior, ...]:
-    """Posterior of ``AUC_a − AUC_b`` for two or more fitted linear models.
+    """Posterior of ``AUC_a − AUC_b`` for two or more fitted classifiers.
 
     Answers: how probable is it that the first model has the larger true AUC? Both
     models are evaluated on the same rows, usually their training rows, with one

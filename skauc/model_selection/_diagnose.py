@@ -20,7 +20,7 @@ from ._posterior import evaluations
 from ._question import Question
 from ._sample import auc_of_scores
 from .reading._estimators import fitted_clone
-from .reading._opened_model import NotLinearError, OpenedModel
+from .reading._opened_model import OpenedModel
 
 # limits beyond which to warn, set by convention; no estimate depends on them
 _SMALL_P_VALUE = 0.01
@@ -244,8 +244,8 @@ def diagnose(
     Parameters
     ----------
     estimator : estimator
-        Linear classifier, or a Pipeline or search that ends in one. A fitted estimator
-        is used as it is. If it is not fitted, a clone is fitted to the rows, as in
+        Any classifier, as for :func:`skauc.auc_posterior`. A fitted estimator is used
+        as it is. If it is not fitted, a clone is fitted to the rows, as in
         :func:`skauc.bayesian_val_score`.
     X : array-like or sparse matrix of shape (n, n_features)
         The training rows of the estimator, or held-out rows.
@@ -270,7 +270,7 @@ def diagnose(
     Raises
     ------
     TypeError
-        If the model is not linear.
+        If the model is not linear and the prior forbids refits.
     ValueError
         If the input is invalid, the prior is not adaptive, or all scores of the model
         are equal.
@@ -310,8 +310,6 @@ def _fitted(estimator, X, y, sample_weight, pos_label, groups):
         OpenedModel.of(estimator)
     except NotFittedError:
         return fitted_clone(estimator, X, y, sample_weight, pos_label, groups)
-    except NotLinearError:
-        pass
     return estimator
 
 
@@ -327,7 +325,7 @@ def _diagnosis(evaluation) -> Diagnosis:
     neg, pos = class_moments(model.score, model.positive, model.front.weight)
     data = projection.model
     left_out = data.leave_pair_out and data.size.n_features > 1
-    left_out = left_out and not evaluation.held_out
+    left_out = left_out and not evaluation.held_out and model.linear is not None
     paper = {"paper's prior": published.projection.auc().mean()}
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))

@@ -264,6 +264,16 @@ CLOSED_FORM_ANYWAY = (
     "no closed form holds for {name}, but one was used because no refits were made: "
     "the result can be too high. Score held-out rows"
 )
+FITS_ONLY = (
+    "the AUC of a classifier that is neither linear nor an ensemble with enough rows "
+    "out of bag comes only from fits that leave rows out (20 or 5 in a report, 5 in a "
+    "scorer)"
+)
+FEW_MEMBERS = (
+    "fewer than {least} of the {n} members of {name} compare a pair of rows that they "
+    "did not see, in the mean over pairs. The AUC depends on the chance of these few, "
+    "or is computed by fits: use n_estimators={enough}"
+)
 FROZEN_IN_REFITS = (
     "a FrozenEstimator is not refitted, so that no row is left out of it: if it was "
     "fitted to these rows, the AUC is too high. Pass the estimator that it wraps"
@@ -286,6 +296,18 @@ TWO_ANSWERS = (
     "classes of very different variance). The report comes from rows left out alone; "
     "a scorer ranks by the model: rank such candidates by cross-validation"
 )
+
+
+def without_closed_form(model, source) -> list[str]:
+    """Sentence about a model that no closed form holds for, by the way of its AUC."""
+    if source is None:
+        return [CLOSED_FORM_ANYWAY.format(name=model.broken_by)]
+    if source.method == "out-of-bag":
+        return []
+    if model.linear is None:  # no name: one warning for all models of a search
+        return [FITS_ONLY]
+    return [NO_CLOSED_FORM.format(name=model.broken_by)]
+
 
 # -------------------------------------------------------------------------- a search
 

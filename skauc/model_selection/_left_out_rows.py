@@ -11,16 +11,21 @@ groups; smooth loss, L2; no step used y or     pairs of groups in closed form   
 adapted
 groups, anything else                          repeated stratified folds of whole  20
                                                groups
+forest or bagging, whose members drew these    pairs out of bag                    0
+rows and left out .95 of the pairs; no step
+used y or adapted
 smooth loss, L2; no step used y or adapted     pairs in closed form                0
 another linear model; no step adapted          balanced .632+ samples              20
-three classes or more, a step that adapted     repeated stratified folds of the    20
-itself to the rows, any other classifier       whole estimator
+three classes or more of linear models, a      repeated stratified folds of the    20
+step that adapted itself to the rows, any      whole estimator
+other classifier
 =============================================  ==================================  ====
 
 The numbers are those of a report of few rows: samples are 10 from 200 rows on and 5
 from 500 rows on, folds 5 from 500 rows on, and a scorer, where no model of the data set
 holds or there are groups, makes 5 fits. Rows left out with their groups speak alone:
-the model of the data set takes rows for independent.
+the model of the data set takes rows for independent. A member of a bag that is not a
+tree is fitted once more, to see that these rows are those of the fit, in this order.
 
 A step has adapted itself to the rows if it projects on more than n/4 components (PCA,
 truncated SVD, Nyström): its components then contain the noise of each row. On 100 and
@@ -40,7 +45,6 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.model_selection import StratifiedGroupKFold
 
-from .._validation import check_features
 from ..leave_pair_out._bootstrap import (
     aucs,
     balanced_samples,
@@ -51,13 +55,14 @@ from ..leave_pair_out._bootstrap import (
 )
 from ..leave_pair_out._folds import FOLDS, repeated_folds
 from ..leave_pair_out._groups import OF_FOLDS, auc_of_groups, sums_of_scores
-from ..leave_pair_out._left_out import Source, second_source
+from ..leave_pair_out._left_out import PairRows, Source, second_source
 from ..leave_pair_out._objective import STOPPED
+from ..leave_pair_out._out_of_bag import pairs_out_of_bag
 from ..statistics._rows import Rows
 from . import _doubts as doubts
 from .reading._affine_steps import has_frozen
 from .reading._estimators import cached_for, fitted_to_rows, in_parallel
-from .reading._opened_model import decisions
+from .reading._opened_model import NOT_LINEAR, NotLinearError, decisions
 
 # (rows, fits) of a report: AUCs of single samples vary more for fewer rows
 _SAMPLES = ((200, 20), (500, 10), (np.inf, 5))
@@ -69,6 +74,7 @@ _OF_SAMPLES, _OF_FOLDS = 1.5, 1.5
 # Probits, and deviations, between the model of the data set and pairs left out, beyond
 # which refits decide. In 976 fits to real rows 7 are beyond both, the model being wrong
 _GAP, _UNEXPLAINED = 1.0, 2.5
+_MEMBERS = 10  # members that compare a pair, below which chance decides
 _LONG = 1.0  # seconds of a fit, beyond which the number of fits is announced
 
 _log = logging.getLogger("skauc")
@@ -98,6 +104,11 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
         return _beside_model(source, reasons, projection, question)
     if not prior.leave_pair_out:
         return None, []
+    source, few = out_of_bag(model) if sample.is_all else (None, [])
+    if source is not None:
+        return source, few
+    if model.linear is None and prior.refits == 0:
+        raise NotLinearError(NOT_LINEAR.format(name=model.name))
     may_fit = question.is_report and prior.refits is None
     # folds of a sample say less of many rows than their own scores do
     may_fit = may_fit and (model.pair is None or sample.is_all)
@@ -116,7 +127,7 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
         K = None if question.is_report else _SCORER_FITS
         whole = not behind_steps
         source, reasons = _by_fits(sample, K, prior.verbose, whole=whole)
-        return _beside_model(source, reasons, projection, question)
+        return _beside_model(source, few + reasons, projection, question)
     if model.pair is not None and prior.refits == 0:
         return None, [doubts.PAIRS_WITHOUT_REFITS]
     if model.saw_y is not None and prior.refits is not None:
@@ -126,7 +137,8 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
 
 def _can_stay(model):
     """Whether the steps in front may stay as they are when rows are left out."""
-    return model.saw_y is None and model.broken_by is None and not model.adapted
+    used = model.saw_y is not None or model.broken_by is not None
+    return not used and not model.scored.adapted
 
 
 def _groups_left_out(sample, question):
@@ -146,6 +158,28 @@ def _groups_left_out(sample, question):
                 f"groups of a {model.name} must be left out by fits, got {reason}"
             )
     return replace(found, alone=True), []
+
+
+def out_of_bag(model) -> tuple[Source | None, list[str]]:
+    """AUC of pairs of rows that members of an ensemble left out, and doubts about it.
+
+    The AUC is None where such rows are not known, or too few.
+    """
+    bag = model.scored.bag
+    if bag is None:
+        return None, []
+    place = np.full(len(model.scored.y), -1)
+    place[slice(None) if model.which is None else model.which] = model.positive
+    neg, pos = (np.flatnonzero(place[bag.rows] == side) for side in (0, 1))
+    pairs = PairRows(neg, pos, bag.mass[neg], bag.mass[pos])
+    votes = bag.votes @ model.mix.astype(np.float32)
+    source, share = pairs_out_of_bag(votes, bag.out, pairs, model.front)
+    if share * len(votes) >= _MEMBERS or not share:
+        return source, []
+    # in tens, so that all candidates of a search have the same text
+    enough = 10 * int(np.ceil(_MEMBERS / share / 10))
+    known = {"name": model.name, "n": len(votes), "least": _MEMBERS, "enough": enough}
+    return source, [doubts.FEW_MEMBERS.format(**known)]
 
 
 def _of_another_fit(sample, source, prior, may_fit):
@@ -201,7 +235,7 @@ def _by_fits(sample, K, verbose, whole):
     whole = whole or model.linear is None or model.pair is not None
     if whole and has_frozen(model.estimator):
         return None, [doubts.FROZEN_IN_REFITS]
-    folds = model.linear is None or model.pair is not None or model.adapted
+    folds = model.linear is None or model.pair is not None or model.scored.adapted
     folds = folds or model.front.group is not None
     source = None
     if min(np.bincount(model.scored.codes)) >= 2:
@@ -242,11 +276,10 @@ def _by_folds(model, K, verbose, whole):
     """The AUC of pairs within the folds of repeated cross-validation."""
     scored, front = model.scored, model.front
     K = _count(front.n, K, _FOLDS)
-    content = Rows.of(_numbers(scored), scored.codes == scored.codes.max())
     if scored.group is None:
-        trains = repeated_folds(content, scored.codes, K)
+        trains = repeated_folds(scored.content, scored.codes, K)
     else:
-        trains = _folds_of_groups(content, scored, K)
+        trains = _folds_of_groups(scored, K)
     scores = _scores_of_clones(model, trains, verbose, whole)
     out = ~trains if model.which is None else ~trains[:, model.which]
     if scored.group is not None:
@@ -264,9 +297,9 @@ def _by_folds(model, K, verbose, whole):
     return Source(auc, float(variance), "folds")
 
 
-def _folds_of_groups(rows, scored, K):
+def _folds_of_groups(scored, K):
     """As :func:`repeated_folds`, with all rows of a group in one fold."""
-    order, _ = canonical_order(rows)
+    order, _ = canonical_order(scored.content)
     # neither the order of the groups nor their names matter
     _, first, group = np.unique(
         scored.group[order], return_index=True, return_inverse=True
@@ -280,14 +313,6 @@ def _folds_of_groups(rows, scored, K):
         for fold, (_, test) in zip(folds, splits, strict=False):
             trains[fold, order[test]] = False
     return trains
-
-
-def _numbers(scored):
-    """The rows as they were given, to order them by content; else their decisions."""
-    try:
-        return check_features(scored.X, len(scored.y))
-    except (TypeError, ValueError):  # texts, or missing values
-        return scored.front
 
 
 def _scores_of_clones(model, counts, verbose, whole):

@@ -26,7 +26,6 @@ from ._left_out_rows import rows_left_out
 from ._question import Question
 from ._sample import Sample
 from ._training_rows import ASSUMED, Judgement, judge_rows
-from .reading._estimators import take_rows
 from .reading._fitted_model import FittedModel, fitted_models
 from .reading._opened_model import NotLinearError
 
@@ -172,9 +171,7 @@ class Evaluation:
         if self.sample.is_all and self.question.left_out != "none":
             # without a linear model the rows hold the decision only
             if model.linear is None or front.group is not None:
-                X = model.scored.X
-                X = X if model.which is None else take_rows(X, model.which)
-                out += doubts.equal_rows(X, model.positive, front.group)
+                out += doubts.equal_rows(model.given_rows, model.positive, front.group)
             else:
                 out += doubts.copied_rows(model.rows)
         if self.rows.how == "assumed":
@@ -182,10 +179,7 @@ class Evaluation:
         source, reasons = self._source_and_reasons
         out += reasons
         if model.broken_by is not None:
-            text = (
-                doubts.CLOSED_FORM_ANYWAY if source is None else doubts.NO_CLOSED_FORM
-            )
-            out.append(text.format(name=model.broken_by))
+            out += doubts.without_closed_form(model, source)
         n, P = model.rows.n, model.rows.shape[1]
         left_out = report and self.question.prior.leave_pair_out
         if source is None and P >= n and left_out and not reasons:
@@ -206,7 +200,11 @@ class Evaluation:
     def warn(self, *, once=False) -> None:
         """Issue the doubts as warnings; ``once`` per data set, for a search."""
         known = self.doubts if self.reason_unranked is None else []
-        doubts.warn(known, self.model.front if once else None, self.model.score)
+        model = (
+            self.model
+        )  # the decisions of a curved model do not tell data sets apart
+        rows = model.scored.content if model.linear is None else model.front
+        doubts.warn(known, rows if once else None, model.score)
 
     def error(self) -> float:
         """Bayesian error estimate at the model's own threshold."""
@@ -255,8 +253,6 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
     -------
     list of Evaluation
     """
-    # fits, unless they are forbidden, leave rows out of any classifier of two classes
-    any_classifier = question.adaptive and question.prior.refits != 0
     models = fitted_models(
         estimator,
         X,
@@ -264,7 +260,7 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
         sample_weight,
         pos_label=question.pos_label,
         groups=question.groups,
-        any_classifier=any_classifier,
+        any_classifier=question.adaptive,
     )
     unjudged = question.rows == "auto" and not question.adaptive
     how = {"clones": question.is_report}  # a scorer fits nothing

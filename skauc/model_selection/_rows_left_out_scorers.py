@@ -18,7 +18,8 @@ from ..statistics._checks import check_option, short
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
-from ._doubts import STOPPED_EARLY, copied_rows, warn, warn_of_copies
+from ._doubts import STOPPED_EARLY, copied_rows, equal_rows, warn, warn_of_copies
+from ._left_out_rows import out_of_bag
 from ._scorers import Scorer, ready_made
 from ._training_rows import ASSUMED, HELD_OUT, judge_rows
 from .reading._estimators import (
@@ -57,7 +58,8 @@ def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
         When called: if the training objective of the model is not supported. Supported
         are ``LogisticRegression`` (L2), ``RidgeClassifier``, ``LinearSVC`` (squared
         hinge), ``LinearDiscriminantAnalysis`` (no or fixed shrinkage), their ``…CV``
-        forms and skauc's own estimators.
+        forms and skauc's own estimators, and forests and bagging with bootstrap samples
+        of enough members (about 75), of which it is the AUC of pairs out of bag.
     ValueError
         When called: if the rows are not the ones that trained the model.
 
@@ -99,6 +101,7 @@ def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
 
 def _leave_pair_out(estimator, X, y, *, sample_weight, **how):
     X, y, sample_weight = rows_in_memory(X, y, sample_weight)
+    how["any_classifier"] = True
     model, *more = fitted_models(estimator, X, y, sample_weight, **how)
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
@@ -112,6 +115,11 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **how):
             UndefinedMetricWarning,
         )
         return np.nan
+    known = (None, []) if model.front.group is not None else out_of_bag(model)
+    source, reasons = known
+    if source is not None:
+        warn(reasons + equal_rows(model.given_rows, model.positive))
+        return source.auc
     if model.fit is None:
         raise TypeError(
             f"{model.name} has no leave-pair-out AUC in closed form "

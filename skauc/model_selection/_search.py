@@ -222,7 +222,7 @@ def search_posterior(
     ----------
     search : fitted search, or list of fitted models
         ``GridSearchCV``, ``RandomizedSearchCV``, ``HalvingGridSearchCV``, … with any
-        ``cv`` and scoring, over linear models of two classes. Candidates are refitted
+        ``cv`` and scoring, over classifiers of two classes. Candidates are refitted
         to all rows, because a search does not keep its models. Candidates without a
         score, candidates of earlier iterations of a halving search and, where
         ``error_score`` is a number, candidates whose fit fails are omitted. The models
@@ -256,7 +256,7 @@ def search_posterior(
     ------
     TypeError
         If ``search`` is neither a search nor a list of models, or a model is not
-        linear.
+        linear and the prior is a conjugate one.
     ValueError
         If the input is invalid, there are more than two classes, or no candidate is
         left.

@@ -98,8 +98,10 @@ def judge_rows(model: FittedModel, rows="auto", *, clones=True) -> Judgement:
     """
     if rows != "auto":
         return Judgement(rows, "given")
-    # by gradient and scaler, then by clones
     scored = model.scored
+    if scored.bag is not None:  # its members were fitted to these rows
+        return DETECTED
+    # by gradient and scaler, then by clones
     opened = scored.opened
     repeatable = (
         opened.linear is not None

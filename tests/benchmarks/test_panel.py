@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.panel import compare_models, defaults, null, report, width
 from benchmarks.panel.auc import delong, hanley_mcneil
-from benchmarks.panel.families import FAMILIES, Family, coefficients
+from benchmarks.panel.families import LINEAR, Family, coefficients
 from benchmarks.panel.halves import HALVES, half_of_design, half_of_set
 from benchmarks.panel.judging import Estimates, covered, ratio
 from benchmarks.panel.problems import GROUPS, make
@@ -25,7 +25,7 @@ from benchmarks.panel.simulated import (
 )
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", LINEAR)
 @pytest.mark.parametrize("shape", [(60, 12), (40, 150)])
 def test_coefficients_are_those_of_the_scores(family, shape):
     rng = np.random.default_rng(1)
@@ -127,6 +127,15 @@ def test_a_run_is_kept_and_read_back(tmp_path):
     again.__dict__["problem"] = None  # nothing is drawn again
     np.testing.assert_array_equal(again.folds, folds)
     np.testing.assert_array_equal(again.models[0][-1].coef_, first.models[0][-1].coef_)
+
+
+def test_forests_have_the_truth_of_rows_held_out(tmp_path):
+    run = Run(Key("real P < .3 n", "forest", 0, Path(tmp_path)))
+    model, (X, y) = run.models[-1], run.problem.held_out
+    assert run.truth[-1] == pytest.approx(
+        roc_auc_score(y, model.predict_proba(X)[:, 1])
+    )
+    assert make("few signals", "forest", 0, None) is None
 
 
 def test_small_report(tmp_path):

@@ -358,8 +358,16 @@ def test_scores_of_any_classifier_are_cut_where_its_predictions_are():
     regressor = KNeighborsRegressor().fit(X, 2.0 * Y - 1)
     assert opened(regressor, y=2 * Y - 1, any_classifier=True).threshold == 0
     many = np.arange(80) % 3
-    with pytest.raises(TypeError, match="GaussianNB is not linear.*hand_till_auc"):
-        fitted_models(GaussianNB().fit(X, many), X, many, any_classifier=True)
+    bayes = GaussianNB().fit(X, many)
+    shares = bayes.predict_proba(X)
+    for pair in fitted_models(bayes, X, many, any_classifier=True):
+        i, j = pair.pair
+        rows = np.isin(many, pair.pair)
+        expected = shares[rows, j] - shares[rows, i]
+        np.testing.assert_allclose(pair.score, expected, atol=1e-12)
+    by_pairs = SVC(decision_function_shape="ovo").fit(X, many)
+    with pytest.raises(TypeError, match="SVC must have a decision for each class"):
+        fitted_models(by_pairs, X, many, any_classifier=True)
 
 
 # ------------------------------------------------------------- rows and weights

@@ -29,10 +29,11 @@ from ...leave_pair_out._groups import FEWEST
 from ...leave_pair_out._objective import stationarity
 from ...statistics._collections import columns_named, refuse_collection
 from ...statistics._rows import Rows
+from ._ensemble import Bag, bag_of
 from ._entered_features import entered_features
-from ._estimators import decision_values, n_rows, take_rows
+from ._estimators import n_columns, n_rows, take_rows
 from ._objective_of import objective_of
-from ._opened_model import NotLinearError, OpenedModel
+from ._opened_model import NOT_LINEAR, NotLinearError, OpenedModel
 
 _LARGEST = 1e70  # size of the largest score: its square and sums do not overflow
 _SAME = 1e-6  # share of the range of the scores that is rounding
@@ -80,6 +81,15 @@ class ScoredRows:
         return np.unique(self.y, return_inverse=True)[1]
 
     @cached_property
+    def content(self) -> Rows:
+        """The rows as they were given; their decisions if they are not numbers."""
+        try:
+            X = check_features(self.X, len(self.y))
+        except (TypeError, ValueError):  # texts, or missing values
+            X = self.front
+        return Rows.of(X, self.codes == self.codes.max())
+
+    @cached_property
     def scores(self) -> np.ndarray:
         """``front @ Wᵀ`` of shape (n, k), without intercepts."""
         return np.asarray(self.front @ self.opened.W.T)
@@ -87,7 +97,34 @@ class ScoredRows:
     @cached_property
     def entered(self):
         """:class:`EnteredFeatures` of all k directions."""
-        return entered_features(self.stages, self.X, self.opened.W.T, self.y)
+        W = self.opened.W
+        if self.opened.linear is None:  # steps are judged, and no direction leads back
+            W = np.zeros((1, n_columns(self.behind)))
+        return entered_features(self.stages, self.X, W.T, self.y)
+
+    @property
+    def behind(self):
+        """Rows behind all steps, of any kind."""
+        return self.stages[-1][2] if self.stages else self.X
+
+    @cached_property
+    def adapted(self) -> bool:
+        """Whether a step in front has adapted itself to single rows."""
+        if not self.opened.steps:
+            return False
+        return self.entered.components > _CLOSE * len(self.y)
+
+    @cached_property
+    def bag(self) -> Bag | None:
+        """Votes of the members of an ensemble; None if not known, or after use of y."""
+        opened = self.opened
+        used = opened.resampled_by or opened.searched_by
+        if opened.curved is None or used or self.adapted:
+            return None
+        if opened.steps and self.entered.saw_y:
+            return None
+        kept = np.flatnonzero(self.as_given[2]) if self.dropped else None
+        return bag_of(opened.curved, self.behind, self.front, self.y, self.weight, kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +176,8 @@ class FittedModel:
     @property
     def name(self) -> str:
         """Class name of the model, for error and warning texts."""
-        model = self.estimator if self.linear is None else self.linear
-        return type(model).__name__
+        opened = self.scored.opened
+        return type(opened.curved if self.linear is None else self.linear).__name__
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -154,6 +191,12 @@ class FittedModel:
             "of it, "
             "or AdaptivePrior(refits=5)",
         )
+
+    @property
+    def given_rows(self):
+        """The rows of this model as they were given."""
+        X = self.scored.X
+        return X if self.which is None else take_rows(X, self.which)
 
     @cached_property
     def front(self) -> Rows:
@@ -184,13 +227,6 @@ class FittedModel:
     def broken_by(self) -> str | None:
         """Class name of the step (or classifier) behind which no closed form holds."""
         return self._entered[3]
-
-    @cached_property
-    def adapted(self) -> bool:
-        """Whether a step in front has adapted itself to single rows."""
-        if self.linear is None or not self.scored.opened.steps:
-            return False
-        return self.scored.entered.components > _CLOSE * len(self.scored.y)
 
     @property
     def fit(self) -> Any:
@@ -283,8 +319,8 @@ def fitted_models(
     groups : array-like of shape (n,), default=None
         Groups of rows that depend on each other.
     any_classifier : bool, default=False
-        Whether a classifier of two classes that is not linear is scored, too: its
-        decision is the only feature, ``linear`` is None, ``broken_by`` is its class.
+        Whether a classifier that is not linear is scored, too: its decisions are the
+        only features, ``linear`` is None, ``broken_by`` is its class.
 
     Returns
     -------
@@ -299,12 +335,9 @@ def fitted_models(
     ValueError
         If the input is bad (NaN, one class, lengths, other columns than the model's).
     """
-    try:
-        opened = OpenedModel.of(estimator)
-    except NotLinearError:
-        if not any_classifier:
-            raise
-        opened = _open_decision(estimator)
+    opened = OpenedModel.of(estimator)
+    if opened.linear is None and not any_classifier:
+        raise NotLinearError(NOT_LINEAR.format(name=type(opened.curved).__name__))
     refuse_collection("X", X)
     labels = check_labels(y)
     if opened.n_classes > 2:
@@ -324,20 +357,6 @@ def fitted_models(
     return [_binary_model(scored, positive[kept], label)]
 
 
-def _open_decision(estimator):
-    """Open a classifier that is not linear: its decision is the only feature."""
-    classes = getattr(estimator, "classes_", None)
-    if classes is not None and len(classes) != 2:
-        raise NotLinearError(
-            f"{type(estimator).__name__} is not linear, and its folds are for two "
-            "classes: score held-out predict_proba with skauc.hand_till_auc"
-        )
-    # predict cuts probabilities at ½ and decisions at 0
-    shares = classes is not None and not hasattr(estimator, "decision_function")
-    cut = np.array([0.5 if shares else 0.0])
-    return OpenedModel(None, estimator, np.ones((1, 1)), cut, classes)
-
-
 def _scored_rows(estimator, opened, X, labels, weight, groups):
     """Scores of the rows of positive weight, and the index of these rows."""
     as_given, kept = (X, labels, weight), slice(None)
@@ -353,7 +372,7 @@ def _scored_rows(estimator, opened, X, labels, weight, groups):
     stages = opened.stages(X)
     front = stages[-1][2] if stages else X
     if opened.linear is None:
-        front = np.reshape(decision_values(estimator, X), (-1, 1))
+        front = opened.curved_decisions(front)
     else:
         opened.check_front(front)
         front = check_features(front, len(labels))

@@ -3,7 +3,8 @@
 Pipelines, searches, frozen and threshold classifiers, recursive elimination and
 one-vs-rest wrappers are opened, without rows, until a linear model is reached:
 ``decision = front @ w − threshold``, where ``front`` are the rows behind the
-transformers ``steps``. This module knows scikit-learn's wrappers.
+transformers ``steps``. The decisions of a classifier that is not linear are its only
+features. This module knows scikit-learn's wrappers.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ from ._estimators import decision_values, is_known, n_rows, numeric, take_rows
 
 _ROWS_TRIED = 50  # rows on which a custom class must rank as its coefficients do
 _FLOAT32 = 1e-4  # relative error of decisions in float32, whose terms round by 1e-7
+NOT_LINEAR = (
+    "{name} is not linear (it has no coef_), so that rows are left out of it by fits: "
+    "use prior=AdaptivePrior() without refits=0, or score held-out decision_function "
+    "values with skauc.cbauc_score"
+)
 
 
 class NotLinearError(TypeError):
@@ -40,8 +46,8 @@ class OpenedModel:
     Parameters
     ----------
     linear : estimator or None
-        The linear model; None for a classifier that is not linear, whose decision is
-        the only feature.
+        The linear model; None for a classifier that is not linear, whose decisions are
+        the only features.
     whole : estimator
         The linear model with its steps, without the searches, frozen and threshold
         classifiers around it; a clone of it can be fitted to the rows.
@@ -62,6 +68,8 @@ class OpenedModel:
         when rows are scored, it does nothing.
     searched_by : str or None, default=None
         Class name of a search that used y to choose the features of the model.
+    curved : estimator or None, default=None
+        The classifier behind the steps that is not linear.
     """
 
     linear: Any
@@ -73,6 +81,7 @@ class OpenedModel:
     steps: tuple = ()
     resampled_by: str | None = None
     searched_by: str | None = None
+    curved: Any = None
 
     @property
     def n_classes(self) -> int:
@@ -87,8 +96,8 @@ class OpenedModel:
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
-        NotLinearError, TypeError
-            If there is no linear model inside.
+        TypeError
+            If there is no classifier inside.
         ValueError
             If the coefficients do not fit the classes.
         """
@@ -115,6 +124,14 @@ class OpenedModel:
             stages.append((step, X, step.transform(X)))
             X = stages[-1][2]
         return stages
+
+    def curved_decisions(self, front) -> np.ndarray:
+        """Decisions of the classifier that is not linear: (n, 1), or one per class."""
+        if self.n_classes == 2:
+            found = decision_values(self.curved, front)
+        else:
+            found = _decisions_per_class(self.curved, front)
+        return np.reshape(found, (n_rows(front), len(self.W))).astype(float)
 
     def check_front(self, front):
         """Raise if the column names are not those of the fit."""
@@ -164,13 +181,12 @@ class OpenedModel:
 
 def decisions(model, X) -> np.ndarray:
     """Decisions (n, k) of a fitted estimator, by its coefficients if it is linear."""
-    try:
-        opened = OpenedModel.of(model)
-    except NotLinearError:
-        return np.reshape(decision_values(model, X), (-1, 1)).astype(float)
+    opened = OpenedModel.of(model)
     stages = opened.stages(X)
-    front = numeric(stages[-1][2] if stages else X)
-    return np.asarray(front @ opened.W.T) - opened.cut
+    front = stages[-1][2] if stages else X
+    if opened.linear is None:
+        return opened.curved_decisions(front)
+    return np.asarray(numeric(front) @ opened.W.T) - opened.cut
 
 
 def _open_pipeline(pipeline):
@@ -234,11 +250,7 @@ def _open_linear(model):
     # one binary model per class (one vs rest) or pair of classes (one vs one)
     parts = model.estimators_ if wrapper else [model]
     if any(not hasattr(part, "coef_") for part in parts):
-        raise NotLinearError(
-            f"{name} is not linear (it has no coef_), so that rows are left out of it "
-            "by fits: use prior=AdaptivePrior() without refits=0, or score held-out "
-            "decision_function values with skauc.cbauc_score"
-        )
+        return _open_curved(model)
     coefficients = [_coefficients(part) for part in parts]
     W = np.concatenate([coef for coef, _ in coefficients])
     intercept = np.concatenate([intercept for _, intercept in coefficients])
@@ -255,6 +267,30 @@ def _open_linear(model):
             f"{opened.n_classes} classes"
         )
     return opened
+
+
+def _open_curved(model):
+    """Open a classifier that is not linear: its decisions are the only features."""
+    classes = getattr(model, "classes_", None)
+    many = classes is not None and len(classes) > 2
+    # predict cuts probabilities at ½ and decisions at 0
+    shares = classes is not None and not hasattr(model, "decision_function")
+    W = np.eye(len(classes)) if many else np.ones((1, 1))
+    cut = np.full(len(W), 0.5 if shares and not many else 0.0)
+    return OpenedModel(None, model, W, cut, classes, curved=model)
+
+
+def _decisions_per_class(model, X):
+    """Decisions (n, K) of a classifier of K > 2 classes."""
+    by_pairs = getattr(model, "decision_function_shape", "ovr") == "ovo"
+    if hasattr(model, "decision_function") and not by_pairs:
+        return model.decision_function(X)
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(X)
+    raise NotLinearError(
+        f"{type(model).__name__} must have a decision for each class, or "
+        'predict_proba: use decision_function_shape="ovr"'
+    )
 
 
 def _coefficients(model):
@@ -278,6 +314,8 @@ def _open_threshold(wrapper):
             f"{type(wrapper).__name__} must separate two classes, got "
             f"{opened.n_classes} classes"
         )
+    if opened.linear is None:
+        return opened
     # Xw + b > 0 is Xw > −b; the wrapper's cut is in units of the decision Xw + b.
     natural = -float(np.ravel(getattr(opened.linear, "intercept_", 0.0))[0])
     return replace(opened, cut=np.array([natural + _moved_cut(wrapper, opened)]))
