@@ -39,7 +39,6 @@ METHODS = {  # options of confidence_interval
     "Hanley-McNeil (logit)": dict(method="hanley_mcneil"),
     "DeLong (logit)": dict(method="delong"),
     "DeLong (as in pROC)": dict(method="delong", transform="none"),
-    "bootstrap (BCa)": dict(method="bootstrap", n_resamples=999),
 }
 
 # %%

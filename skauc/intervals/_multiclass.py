@@ -316,9 +316,9 @@ class OneVsRestAUC(Result):
         """AUC of each class, shape (K,)."""
         return np.array([estimate.auc for estimate in self.estimates])
 
-    def standard_error(self, method=None, **options) -> np.ndarray:
+    def standard_error(self, method=None) -> np.ndarray:
         """Standard errors, shape (K,); see :meth:`AUCEstimate.standard_error`."""
-        return np.array([e.standard_error(method, **options) for e in self.estimates])
+        return np.array([e.standard_error(method) for e in self.estimates])
 
     def confidence_interval(
         self, confidence_level=0.95, method=None, **options
