@@ -14,7 +14,7 @@ from scipy.special import chdtrc, expit, logit
 
 from .._validation import check_counted, check_score
 from ..statistics._checks import check_integer, check_numbers, check_option
-from ..statistics._result import LabelledResult, table_text
+from ..statistics._result import LabelledResult
 from ..statistics._wald import WaldTable
 from ..statistics._weights import raised, warn_unless_counts
 from ._logistic import IRLSLogisticRegression
@@ -61,6 +61,7 @@ class CalibrationEstimate(LabelledResult):
     standard_errors: np.ndarray
     statistic: float
     pvalue: float
+    _rows_in_text = True
 
     def standard_error(self, name="slope") -> float:
         """Standard error of the slope or of an intercept.
@@ -103,11 +104,8 @@ class CalibrationEstimate(LabelledResult):
         shown = "", "estimate", "standard_error", "pvalue", "low", "high"
         return {name: columns[name] for name in shown}
 
-    def __repr__(self):
-        titles = ("", "estimate", "standard error", "p-value", "[0.025", "0.975]")
-        table = table_text(self._columns(), titles)
-        test = f"intercept 0 and slope 1: p = {self.pvalue:.2g}"
-        return f"{table}\n{test}{_of_class(self.pos_label)}"
+    def _head(self):
+        return {"statistic": self.statistic, "pvalue": self.pvalue}
 
 
 def calibration_estimate(
@@ -266,13 +264,13 @@ class HosmerLemeshow(LabelledResult):
     n: np.ndarray
     observed: np.ndarray
     expected: np.ndarray
+    _rows_in_text = True
 
     def _columns(self):
         return {"n": self.n, "observed": self.observed, "expected": self.expected}
 
-    def __repr__(self):
-        head = f"chi2 = {self.statistic:.4g}, df = {self.df}, p = {self.pvalue:.2g}"
-        return f"{table_text(self._columns())}\n{head}{_of_class(self.pos_label)}"
+    def _head(self):
+        return {name: getattr(self, name) for name in ("statistic", "df", "pvalue")}
 
 
 def hosmer_lemeshow(
@@ -385,8 +383,3 @@ def _check(y_true, y_prob, sample_weight, pos_label):
     check_numbers("y_prob", probability, 0, 1)
     warn_unless_counts(weight)
     return positive, probability, raised(weight), label
-
-
-def _of_class(pos_label):
-    """The positive class, for the last line of a text."""
-    return "" if pos_label is None else f", pos_label = {pos_label!r}"

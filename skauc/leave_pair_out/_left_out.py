@@ -116,8 +116,8 @@ class PairRows:
     def of(cls, order, rows, limit) -> PairRows:
         """At most ``limit`` rows of each class, evenly spaced in the given order."""
         positive = rows.positive[order]
-        neg, mass_neg = _even(order[~positive], rows.weight, limit)
-        pos, mass_pos = _even(order[positive], rows.weight, limit)
+        neg, mass_neg = even_rows(order[~positive], rows.weight, limit)
+        pos, mass_pos = even_rows(order[positive], rows.weight, limit)
         return cls(neg, pos, mass_neg, mass_pos)
 
     @property
@@ -126,7 +126,7 @@ class PairRows:
         return np.concatenate([self.neg, self.pos])
 
 
-def _even(rows, weight, limit):
+def even_rows(rows, weight, limit):
     """Rows in the middles of equal shares of the weight, and the mass of each."""
     weight = weight[rows]
     total = weight.sum()
@@ -295,7 +295,7 @@ def _by_hessian(objective, rows, curvature, S, order):
     most = min(max(HESSIAN_ROWS, MANY_ROWS * P), max(NUMBERS // P, HESSIAN_ROWS))
     T, omega = slice(None), curvature
     if n > 2 * most:  # rows of a rare class with a high cost are drawn more often
-        T, omega = _even(order, curvature, int(most))
+        T, omega = even_rows(order, curvature, int(most))
     A_T, penalty = objective.design(
         centred_rows(rows, T, objective.free, objective.unit)
     )

@@ -372,14 +372,6 @@ def test_probabilities_keep_their_digits():
         ({"estimators": [SVC()]}, "estimators must be two or more, got 1"),
         ({"estimators": {}}, "estimators must be two or more, got 0"),
         ({"estimators": SVC()}, r"estimators must be a list or a dict, got SVC\(\)"),
-        (
-            {"estimators": [("a", SVC()), ("a", GaussianNB())]},
-            "estimators must have different names, got 'a' more than once",
-        ),
-        (
-            {"estimators": [("1", SVC()), GaussianNB()]},
-            "estimators must have different names, got '1' more than once",
-        ),
         ({"estimators": [SVC(), "b"]}, "estimators must have a fit method, got 'b'"),
         ({"estimators": [SVC(), SVC]}, "estimators must have a fit method, got <class"),
         ({"cv": ResubstitutionSplit()}, "cv must make at least two folds, got 1"),
