@@ -55,12 +55,12 @@ class AUCPosteriorDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, name=None, **options):
-        """Plot the posterior of a fitted linear model's AUC.
+        """Plot the posterior of a fitted classifier's AUC.
 
         Parameters
         ----------
         estimator : fitted estimator, or dict of str to fitted estimator
-            Linear classifiers that :func:`skauc.auc_posterior` accepts.
+            Classifiers that :func:`skauc.auc_posterior` accepts.
         X : array-like or sparse matrix of shape (n, n_features)
             Usually the training rows.
         y : array-like of shape (n,)
@@ -119,6 +119,13 @@ class AUCPosteriorDisplay(Display):
         """
         rows, pos_label = counted_scores(y_true, y_score, sample_weight, pos_label)
         classes = class_moments(rows.X[:, 0], rows.positive, rows.weight)
+        for which, part in zip(("negative", "positive"), classes, strict=True):
+            if part.n <= 1 or part.scatter <= 0:
+                raise ValueError(
+                    f"the {which} class must hold more than 1 row and different scores "
+                    f"for a posterior, got {part.n:g} rows with scatter "
+                    f"{part.scatter:g}"
+                )
         # ∝ 1/(σ₀² σ₁²): n_c + κ = n_c − 1 degrees of freedom in each class
         prior = NormalInverseWishart(nu_neg=0, nu_pos=0, kappa=-1.0, scale=0.0)
         found = prior.project(np.ones(1), *classes, "separate").auc()

@@ -163,11 +163,11 @@ def calibration_estimate(
     >>> p = rng.uniform(0.05, 0.95, 2000)
     >>> too_extreme = p**2 / (p**2 + (1 - p) ** 2)  # twice the logit
     >>> print(calibration_estimate(rng.uniform(size=2000) < p, too_extreme))
-                  estimate  standard error    p-value    [0.025  0.975]
+    CalibrationEstimate(statistic=307.3, pvalue=1.82e-67, pos_label=True)
+                  estimate  standard_error     pvalue       low    high
     slope           0.4897         0.02422  1.408e-98    0.4422  0.5371
     intercept      0.03534         0.05224     0.4988  -0.06705  0.1377
     in_the_large   0.05484         0.06511     0.3996  -0.07277  0.1825
-    intercept 0 and slope 1: p = 1.8e-67, pos_label = True
     """
     given = y_true, y_prob, sample_weight, pos_label
     positive, probability, weight, label = _check(*given)
@@ -251,11 +251,11 @@ class HosmerLemeshow(LabelledResult):
     --------
     >>> from skauc import hosmer_lemeshow
     >>> hosmer_lemeshow([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9], n_groups=3)
+    HosmerLemeshow(statistic=3.067, df=1, pvalue=0.07991, pos_label=1)
     n  observed  expected
     2         1       0.3
     2         1       0.9
     2         1       1.6
-    chi2 = 3.067, df = 1, p = 0.08, pos_label = 1
     """
 
     statistic: float

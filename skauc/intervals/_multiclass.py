@@ -58,9 +58,6 @@ class AveragedAUC(EstimateWithLimits):
     parts: np.ndarray
     n_smallest: int
 
-    def __repr__(self):
-        return super().__repr__()[:-1] + f", parts of shape {np.shape(self.parts)})"
-
     def _row(self):
         low, high = self.confidence_interval()
         row = {"auc": self.auc, "standard_error": self.standard_error}
@@ -144,7 +141,7 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     >>> from skauc import hand_till_auc
     >>> X, y = load_iris(return_X_y=True)
     >>> hand_till_auc(y, -abs(X[:, [2]] - [1.5, 4.3, 5.6]))
-    AveragedAUC(auc=0.9809, interval95=(0.9664, 0.9892), parts of shape (3, 3))
+    AveragedAUC(auc=0.9809, interval95=(0.9664, 0.9892))
     """
     y, score, classes, *_ = check_class_scores(y_true, y_score, labels)
     K = len(classes)
@@ -296,7 +293,7 @@ class OneVsRestAUC(Result):
     >>> result.auc.round(2)
     array([0.94, 0.83, 0.92])
     >>> result.average()
-    AveragedAUC(auc=0.8981, interval95=(0.7161, 0.9686), parts of shape (3,))
+    AveragedAUC(auc=0.8981, interval95=(0.7161, 0.9686))
     """
 
     labels: np.ndarray

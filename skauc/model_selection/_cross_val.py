@@ -112,7 +112,7 @@ def cross_val_auc(
     >>> from skauc import cross_val_auc
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> print(cross_val_auc(RidgeClassifier(), X, y))  # doctest: +ELLIPSIS
-    AveragedAUC(auc=0.9913, interval95=(0.9807, 0.9961), pos_label=1, parts of ...
+    AveragedAUC(auc=0.9913, interval95=(0.9807, 0.9961), pos_label=1)
     """
     positive, label = positive_and_label(y, pos_label=pos_label)
     refuse_collection("X", X)

@@ -302,10 +302,10 @@ def test_any_classifier_frames_and_names_by_place():
     models = [
         make_pipeline(StandardScaler(), SVC()),
         RandomForestClassifier(5, random_state=0),
-        ("ridge", Ridge()),
+        Ridge(),
     ]
     result = compare_cross_val_auc(models, pd.DataFrame(X), Y.tolist(), 3)
-    assert result.names == ("0", "1", "ridge")
+    assert result.names == ("0", "1", "2")
     assert result.influence.df == 2
 
 
