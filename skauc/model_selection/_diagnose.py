@@ -128,6 +128,7 @@ class Diagnosis(Result):
 
     def __repr__(self):
         row = {name: value for name, [value] in self._columns().items()}
+        row["pos_label"] = repr(row["pos_label"])
         lines = [f"{k:30}{shown(v)}" for k, v in row.items() if k != "warnings"]
         return "\n".join([*lines, *(f"! {warning}" for warning in self.warnings)])
 
