@@ -40,6 +40,7 @@ copybutton_prompt_is_regexp = True
 html_theme = "pydata_sphinx_theme"
 html_title = f"skauc {release}"
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_theme_options = {

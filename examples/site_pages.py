@@ -5,10 +5,12 @@ contents in ``skauc.__doc__``, the tables follow ``benchmarks/results``.
 """
 
 import csv
+import html
 import inspect
 import re
 import shutil
 from pathlib import Path
+from urllib.parse import unquote
 
 import skauc
 
@@ -61,12 +63,33 @@ def hide_signature(app, what, name, target, options, arguments, returns):
 
 
 def check(app, exception):
-    """Raise an error if a public name has no page."""
+    """Raise an error if a public name has no page, or a link inside the site no end."""
     if exception is None and app.builder.format == "html":
-        pages = Path(app.outdir) / "generated" / "reference"
+        site = Path(app.outdir)
+        pages = site / "generated" / "reference"
         missing = [n for n in public_names() if not page_shows(pages, n)]
         if missing:
             raise RuntimeError(f"public names without a page: {', '.join(missing)}")
+        broken = broken_links(site)
+        if broken:
+            raise RuntimeError("links without an end: " + "; ".join(broken[:20]))
+
+
+def broken_links(site):
+    """Return the links of all pages that end at no file, or at no place of a page."""
+    pages = [p.resolve() for p in site.rglob("*.html") if "_static" not in p.parts]
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    places = {p: set(re.findall(r'\bid="([^"]+)"', text)) for p, text in texts.items()}
+    broken = []
+    for page, text in texts.items():
+        for link in set(re.findall(r'<a\b[^>]*\bhref="([^"]*)"', text)):
+            link = html.unescape(link)
+            path, _, place = link.partition("#")
+            end = (page.parent / unquote(path)).resolve() if path else page
+            found = unquote(place) in places.get(end, ()) if place else end.exists()
+            if not (found or re.match(r"[a-z]+:", link)):
+                broken.append(f"{page.relative_to(site.resolve())}: {link}")
+    return broken
 
 
 def page_shows(pages, name):

@@ -107,3 +107,14 @@ def test_fragments_that_pages_include_are_made():
     assert "first release" in site_pages.changes()
     for room in ("statistics", "model_selection", "displays"):
         assert f">{room}</text>" in site_pages.house()
+
+
+def test_links_without_an_end_are_found(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<h1 id="top"></h1><a class="x" href="b.html#here">1</a><a href="#top">2</a>'
+        '<a href="b.html#gone">3</a><a href="c.html">4</a><a href="https://x.y">5</a>',
+        encoding="utf-8",
+    )
+    (tmp_path / "b.html").write_text('<p id="here"></p>', encoding="utf-8")
+    broken = site_pages.broken_links(tmp_path)
+    assert sorted(broken) == ["a.html: b.html#gone", "a.html: c.html"]
