@@ -47,7 +47,7 @@ def block(seed, rows=BLOCK):
 # so far. The hold-out AUC shows how many rows are enough.
 def stream(X_test, y_test):
     """Return the final model, the rows read, and the hold-out AUCs on the way."""
-    model, rows, estimates = GaussianAUCClassifier(solver="closed_form"), [], []
+    model, rows, estimates = GaussianAUCClassifier(), [], []
     for i in range(BLOCKS):
         model.partial_fit(*block(i), classes=[0, 1])
         if i + 1 in (1, 2, 3, 5, 7, 10, 15, 20, 30, 50):
@@ -63,7 +63,7 @@ def stream(X_test, y_test):
 def read_again():
     """Return the model that ``fit`` on blocks gives."""
     blocks = RowBlocks([block(i) for i in range(BLOCKS)])
-    return GaussianAUCClassifier(solver="closed_form").fit(blocks)
+    return GaussianAUCClassifier().fit(blocks)
 
 
 # %%
@@ -94,7 +94,7 @@ def on_a_cluster(sizes):
         return None
     how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(**how) as cluster, Client(cluster) as client:
-        model = GaussianAUCClassifier(solver="closed_form").fit(*as_dask(BLOCK))
+        model = GaussianAUCClassifier().fit(*as_dask(BLOCK))
         traffic = []
         for rows in sizes:
             before = sum(client.run(bytes_sent).values())
@@ -123,7 +123,7 @@ if __name__ == "__main__":
         X, y = (
             np.concatenate(part) for part in zip(*map(block, range(10)), strict=True)
         )
-        here = GaussianAUCClassifier(solver="closed_form").fit(X, y)
+        here = GaussianAUCClassifier().fit(X, y)
         gap = np.abs(there[0].coef_ / here.coef_ - 1).max()
         print(f"Dask, largest relative difference of a coefficient: {gap:.1e}")
         size = 8 * 10 * sizes[-1] * (P + 1)

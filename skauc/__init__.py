@@ -104,12 +104,7 @@ from .intervals._operating_intervals import OperatingComparison
 from .intervals._operating_points import OperatingPoints, operating_points
 from .intervals._partial_auc import PartialAUC
 from .intervals._power import auc_power, auc_sample_size
-from .intervals._projection import (
-    binormal_auc_score,
-    binormal_roc,
-    cbauc_score,
-    ebauc_score,
-)
+from .intervals._projection import binormal_roc, cbauc_score, ebauc_score
 from .model_selection._auc_posterior import (
     auc_difference_posterior,
     auc_posterior,
@@ -200,7 +195,6 @@ __all__ = [
     "auc_sample_size",
     "bayesian_val_score",
     "bee_scorer",
-    "binormal_auc_score",
     "binormal_roc",
     "bootstrap_auc",
     "calibration_estimate",

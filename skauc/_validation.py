@@ -13,17 +13,7 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from .statistics._checks import (  # noqa: F401 (for the folders above)
-    check_flag,
-    check_integer,
-    check_interval,
-    check_level,
-    check_numbers,
-    check_option,
-    generator,
-    refuse_ignored,
-    short,
-)
+from .statistics._checks import as_numbers, refuse_rows, short
 from .statistics._collections import refuse_collection
 from .statistics._numerics import RANGE
 
@@ -168,7 +158,7 @@ def check_codes(labels, classes, *, name="y_true") -> np.ndarray:
     if (codes < 0).any():
         raise ValueError(
             f"{name} must hold the labels of the fitted model, {_show(classes)}, got "
-            f"{_show(_distinct(labels[codes < 0]))}"
+            f"{_show(list(dict.fromkeys(labels[codes < 0].tolist()))[:5])}"
         )
     return codes
 
@@ -211,10 +201,7 @@ def check_score(
             f"shape {score.shape}"
         )
     bad = np.isnan(score) if allow_infinite else ~np.isfinite(score)
-    if bad.any():
-        rule = "not be NaN" if allow_infinite else "be finite"
-        row = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"{name} must {rule}, got {score[row]} in row {row}")
+    refuse_rows(bad, name, "not be NaN" if allow_infinite else "be finite", score)
     if largest < np.inf and len(score):
         size = np.abs(score).max()
         if size > largest or 0 < size < 1 / largest:
@@ -280,19 +267,28 @@ def check_counted(y_true, sample_weight, *columns, pos_label=None, name="y_true"
     weight : ndarray of float64 or None
     *columns
     """
-    labels = check_column(name, y_true)
-    weight = check_non_negative(sample_weight, len(labels))
-    if weight is not None and not weight.all():
-        kept, n = np.flatnonzero(weight), len(labels)
-        if len(distinct_labels(check_labels(labels[kept], name=name), name=name)) < 2:
-            check_weight(weight, check_positive(y_true, pos_label=pos_label, name=name))
-        y_true, weight = take_rows(y_true, kept), weight[kept]
-        columns = tuple(
-            take_rows(values, kept) if np.shape(values)[:1] == (n,) else values
-            for values in columns
-        )
-    positive, label = positive_and_label(y_true, pos_label=pos_label, name=name)
+    how = {"pos_label": pos_label, "name": name}
+    kept, weight, *columns = counted_rows(y_true, sample_weight, *columns, name=name)
+    if kept is not y_true:
+        if len(distinct_labels(check_labels(kept, name=name), name=name)) < 2:
+            check_weight(sample_weight, check_positive(y_true, **how))
+    positive, label = positive_and_label(kept, **how)
     return positive, label, weight, *columns
+
+
+def counted_rows(y_true, sample_weight, *columns, name="y_true"):
+    """Labels, checked weights and columns of the rows of positive weight."""
+    n = len(check_column(name, y_true))
+    weight = check_non_negative(sample_weight, n)
+    if weight is None or weight.all():
+        return y_true, weight, *columns
+    rows = np.flatnonzero(weight)
+
+    def counted(values):
+        shape = (len(values),) if isinstance(values, list) else np.shape(values)
+        return take_rows(values, rows) if shape[:1] == (n,) else values
+
+    return counted(y_true), weight[rows], *map(counted, columns)
 
 
 def take_rows(X, rows):
@@ -346,9 +342,8 @@ def check_groups(groups, n: int) -> np.ndarray | None:
             f"groups must have one value for each of the {n} rows of y_true, got "
             f"{len(groups)}"
         )
-    if groups.dtype.kind == "f" and np.isnan(groups).any():
-        row = int(np.flatnonzero(np.isnan(groups))[0])
-        raise ValueError(f"groups must not be NaN, got nan in row {row}")
+    if groups.dtype.kind == "f":
+        refuse_rows(np.isnan(groups), "groups", "not be NaN", groups)
     if groups.dtype.kind == "O":
         distinct_labels(groups, name="groups")  # refuses labels of several kinds
     return np.unique(groups, return_inverse=True)[1]
@@ -359,15 +354,11 @@ def check_non_negative(sample_weight, n: int):
     if sample_weight is None:
         return None
     weight = check_score(sample_weight, n, name="sample_weight")
-    if (weight < 0).any():
-        row = int(np.flatnonzero(weight < 0)[0])
-        raise ValueError(f"sample_weight must be >= 0, got {weight[row]} in row {row}")
+    refuse_rows(weight < 0, "sample_weight", "be >= 0", weight)
     least, most = RANGE
-    odd = weight[(weight > most) | ((weight > 0) & (weight < least))]
-    if len(odd):
-        raise ValueError(
-            f"sample_weight must be 0 or between {least:g} and {most:g}, got {odd[0]:g}"
-        )
+    odd = (weight > most) | ((weight > 0) & (weight < least))
+    rule = f"be 0 or between {least:g} and {most:g}"
+    refuse_rows(odd, "sample_weight", rule, weight)
     return weight
 
 
@@ -395,22 +386,8 @@ def check_column(name: str, values) -> np.ndarray:
 
 def check_floats(name: str, values) -> np.ndarray:
     """Check numbers, as a float array: no texts, dates or missing values."""
-    if type(values) is np.ndarray and values.dtype.kind in "biuf":
-        return values.astype(float, copy=False)
     refuse_collection(name, values)
-    try:
-        array = np.asarray(values)
-        no_numbers = str, bytes, type(None)  # float() would take some of them
-        if array.dtype.kind not in "biufO" or (
-            array.dtype.kind == "O"
-            and any(isinstance(value, no_numbers) for value in array.ravel())
-        ):
-            raise TypeError
-        return array.astype(float, copy=False)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"{name} must hold numbers, got {_first_odd(values)}"
-        ) from None
+    return as_numbers(name, values)
 
 
 def check_features(X, n: int):
@@ -435,27 +412,14 @@ def check_features(X, n: int):
         If X is not two-dimensional or has another number of rows.
     """
     known = type(X) is np.ndarray or (sparse.issparse(X) and X.format == "csr")
-    if known and X.dtype.kind in "biuf" and X.ndim == 2 and min(X.shape) > 0:
-        return _with_rows(X, n)  # check_array would find nothing and takes .1 ms
-    refuse_collection("X", X)
-    X = check_array(
-        X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, input_name="X"
-    )
-    return _with_rows(X, n)
-
-
-def _with_rows(X, n):
+    # check_array would find nothing in these and takes .1 ms
+    if not (known and X.dtype.kind in "biuf" and X.ndim == 2 and min(X.shape) > 0):
+        refuse_collection("X", X)
+        how = {"dtype": "numeric", "ensure_all_finite": False, "input_name": "X"}
+        X = check_array(X, accept_sparse="csr", **how)
     if X.shape[0] != n:
         raise ValueError(f"X must have the {n} rows of y_true, got {X.shape[0]} rows")
     return X if X.dtype.itemsize <= 8 else X.astype(float)
-
-
-def _first_odd(values):
-    """First value that is not a number; the name of the type if all are numbers."""
-    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        return repr(values)
-    odd = (v for v in values if not isinstance(v, Real) or v != v)
-    return repr(next(odd, f"{type(values).__name__}"))
 
 
 def is_continuous(y):
@@ -473,14 +437,6 @@ def is_continuous(y):
     except ValueError:  # sequences
         return True
     return kind.startswith(("continuous", "unknown"))
-
-
-def _distinct(labels):
-    """First five distinct labels, which may be of several kinds."""
-    try:
-        return list(dict.fromkeys(labels.tolist()))[:5]
-    except TypeError:  # a list or a dict among them
-        return labels.tolist()[:5]
 
 
 def _is_one_of(label, classes):

@@ -17,7 +17,7 @@ settings.register_profile(
     "same",
     derandomize=True,
     deadline=None,
-    max_examples=30,
+    max_examples=20,
     phases=[Phase.explicit, Phase.generate],
 )
 settings.register_profile("few", settings.get_profile("same"), max_examples=10)

@@ -45,7 +45,7 @@ def cut(sizes, *arrays):
 def of_sizes(*sizes, kind=np.asarray, scores_kind=np.asarray):
     def make(folder, X, *columns):
         like = kind if X.ndim == 2 else scores_kind
-        parts = cut(sizes or [1] * N, X, *columns)
+        parts = cut(sizes, X, *columns)
         return RowBlocks([(like(part[0]), *part[1:]) for part in parts])
 
     return make
@@ -103,7 +103,7 @@ def dask_frames(folder, X, y, weight=None):
 
 CONTAINERS = {
     "one block": of_sizes(N),
-    "blocks of one row": of_sizes(),
+    "blocks of one row": of_sizes(*[1] * 30, N - 30),
     "empty and uneven blocks": of_sizes(0, 1, 0, 150, 60, 0),
     "float32 blocks": of_sizes(100, 111, kind=float32, scores_kind=float32),
     "sparse blocks": of_sizes(100, 111, kind=sparse.csr_matrix),

@@ -70,7 +70,6 @@ OF_SCORES = {
     "auc_estimate": (skauc.auc_estimate, SCORE),
     "cbauc_score": (skauc.cbauc_score, SCORE),
     "ebauc_score": (skauc.ebauc_score, SCORE),
-    "binormal_auc_score": (skauc.binormal_auc_score, SCORE),
     "binormal_roc": (skauc.binormal_roc, SCORE),
     "empirical_roc": (skauc.empirical_roc, SCORE),
     "calibration_estimate": (skauc.calibration_estimate, PROB),
@@ -257,7 +256,6 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (bootstrap, "n_boot", 0, []),
     (moments, "n_errors", 11, []),
     (moments, "n_pos", 0, []),
-    (moments, "error_interval", "wald", ["wilson"]),
     (moments, "confidence_level", 1, []),
     (irls, "C", -1.0, []),
     (irls, "penalty", "l1", ["firth"]),
@@ -266,9 +264,7 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (irls, "class_weight", "even", []),
     (gaussian, "shrinkage", 2.0, []),
     (gaussian, "shrinkage", "much", ["oas"]),
-    (gaussian, "solver", "adam", ["bfgs"]),
     (gaussian, "threshold", "best", ["youden"]),
-    (gaussian, "tol", -1.0, []),
     (skauc.AdaptivePrior, "attainable_power", -1.0, []),
     (skauc.AdaptivePrior, "refits", 1, []),
     (skauc.NormalInverseWishart, "nu_neg", -1.0, []),
@@ -304,13 +300,11 @@ IGNORED = [  # call, an option that would have no effect there
     (compare, {"n_resamples": 500}),
     (compare, {"random_state": 1}),
     (compare, {"random_state": np.random.default_rng(0)}),
-    (partial(moments, n_errors=2), {"error_interval": "wilson"}),
     (partial(power, auc2=0.7), {"null": 0.5}),
     (partial(skauc.auc_sample_size, 0.8, width=0.2), {"null": 0.6}),
     (partial(skauc.auc_sample_size, 0.8, width=0.2), {"margin": 0.1}),
     (partial(skauc.auc_sample_size, 0.8, width=0.2), {"test": "wald"}),
     (partial(skauc.make_cbauc_scorer, output="dict"), {"scale": "probit"}),
-    (partial(gaussian, solver="closed_form"), {"coef_init": [1.0, 0.0, 0.0]}),
 ]
 
 
@@ -330,8 +324,6 @@ def test_options_with_an_effect_are_taken():
         == drawn(tpr=(0.0, 1.0)).standard_error
     )
     assert drawn(random_state=1).standard_error != whole.standard_error
-    many = partial(moments, n_pos=500, n_neg=500, n_errors=10, adaptive=False)
-    assert many(error_interval="chebyshev") != many()
     assert power(null=0.7) != power() == power(null=0.5)
 
 

@@ -191,11 +191,19 @@ MORE_ROWS = [(n, 30) for n in (20, 199, 200, 499, 501, 601, 999, 1001, 2001)]
 MORE_FEATURES = [(300, 200), (300, 220), (600, 650), (650, 600)]
 CASES = [(size, name) for size in SIZES for name in ("scaler, logistic", "logistic")]
 CASES += [slow(s, n) for s in SIZES for n in MODELS if (s, n) not in CASES]
-CASES += [slow(size, name) for size in MORE_ROWS for name in MODELS]
-CASES += [slow(s, n) for s in MORE_FEATURES for n in ("newton-cg", "C=1e4", "ridge")]
-CASES += [slow((40, 20_000), name) for name in ("C=1e4", "newton-cg", "ridge")]
+# The thresholds of rows are those of all models: every second size for some of these.
+ALWAYS = "scaler, logistic", "ridge", "PCA"
+CASES += [
+    slow(size, name)
+    for k, size in enumerate(MORE_ROWS)
+    for j, name in enumerate(MODELS)
+    if name in ALWAYS or (j + k) % 2
+]
+CASES += [slow(s, n) for s in MORE_FEATURES for n in ("newton-cg", "ridge")]
+CASES += [slow(size, "C=1e4") for size in MORE_FEATURES[:2]]
+CASES += [slow((40, 20_000), name) for name in ("C=1e4", "ridge")]
 CASES += [slow((300, P), "logistic") for P in (200, 220)]
-CASES += [slow((700, 800), name) for name in ("scaler, logistic", "C=1e-4", "ridge")]
+CASES += [slow((700, 800), name) for name in ("C=1e-4", "ridge")]
 
 
 def check_laws(size, name, laws=tuple(LAWS)):
@@ -210,7 +218,7 @@ def check_laws(size, name, laws=tuple(LAWS)):
             known["rows"] = answers(name, rows)
         first = known["rows"] if versions[0] is rows else answers(name, versions[0])
         second = answers(name, versions[1])
-        # of more than 250 rows a class an even sample forms the pairs: another of copies
+        # Beyond 250 rows a class an even sample forms the pairs: another of copies.
         drawn_pairs = law == "weight of 2 is a row twice" and size[0] > 400
         if not np.allclose(second, first, 0, SINGLE if drawn_pairs else tolerance):
             broken.append((law, first.round(5), second.round(5)))
@@ -248,9 +256,11 @@ def test_reports_do_not_depend_on_the_tolerance_of_the_solver(n, P, signal, name
     X, y = rng.normal(size=(n, P)), np.arange(n) % 2
     X[y == 1, :100] += signal
     X = StandardScaler().fit_transform(X)
+    # liblinear's steps along one row each: 1e-6 leaves 1e-7 of the slopes, and is slow
+    exactly = {"tol": 1e-6 if name == "LinearSVC" else 1e-9}
     first, exact = (
         skauc.auc_posterior(SOLVED[name](**options).fit(X, y), X, y, rows="training")
-        for options in ({}, {"tol": 1e-9})
+        for options in ({}, exactly)
     )
     assert abs(first.mean() - exact.mean()) < 0.01
     assert abs(first.leave_pair_out - exact.leave_pair_out) < 0.01

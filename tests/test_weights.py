@@ -166,7 +166,6 @@ COUNT_ROWS = {  # calls whose answer depends on the number of rows
     "hosmer_lemeshow": hosmer_lemeshow,
     "cbauc_score": of_score("cbauc_score"),
     "ebauc_score": of_score("ebauc_score"),
-    "binormal_auc_score": of_score("binormal_auc_score"),
     "auc_posterior": posterior(),
     "held-out rows": posterior(rows="held-out"),
     "published prior": posterior(prior="paper"),

@@ -156,7 +156,7 @@ def estimates(model, X, y, seed) -> dict:
         ADAPTIVE: skauc.auc_posterior(model, X, y).mean(),
         CV_CODED: coded,
         EBAUC_CODED: area(*predictive_rates(score, y, w)),
-        BINORMAL: skauc.binormal_auc_score(y, score),
+        BINORMAL: skauc.binormal_roc(y, score).auc,
     }
 
 

@@ -62,8 +62,8 @@ class PairwiseLogistic:
 LOGISTIC = LogisticRegression(max_iter=5_000)
 MODELS = {
     PEER: LOGISTIC,
-    AUTO: GaussianAUCClassifier(solver="closed_form", shrinkage="auto"),
-    PLAIN: GaussianAUCClassifier(solver="closed_form"),
+    AUTO: GaussianAUCClassifier(shrinkage="auto"),
+    PLAIN: GaussianAUCClassifier(),
     TUNED: GridSearchCV(LOGISTIC, {"C": np.logspace(-3, 1, 5)}, scoring="roc_auc"),
     LDA: LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto"),  # lsqr may fail
     PAIRWISE: PairwiseLogistic(),

@@ -7,11 +7,11 @@ from dataclasses import KW_ONLY, dataclass, replace
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._validation import check_level
 from ..intervals._projection import counted_scores
 from ..model_selection._auc_posterior import auc_posterior
 from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._distribution import AUCDistribution
+from ..statistics._checks import check_level
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
 from ._style import Display, label, of_class

@@ -7,13 +7,13 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from sklearn.metrics import auc, roc_curve
 
-from .._validation import check_level
 from ..intervals._auc_estimate import AUCEstimate
 from ..intervals._band import ROCBand
 from ..intervals._empirical_roc import EmpiricalROC
 from ..intervals._projection import counted_scores
 from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
+from ..statistics._checks import check_level
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
 from ._roc_curves import GRID, credible_band, fold_curves, responses

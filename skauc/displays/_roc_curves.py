@@ -8,9 +8,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_column, check_option, check_score
+from .._validation import check_column, check_score
 from ..intervals._empirical_roc import EmpiricalROC, empirical_roc
 from ..model_selection.reading._estimators import n_rows, take_rows
+from ..statistics._checks import check_option
 from ..statistics._collections import refuse_collection
 
 _INNER = ndtr(np.linspace(-4, 4, 201))  # false positive rates, dense near 0 and 1

@@ -7,8 +7,8 @@ from numbers import Real
 
 import numpy as np
 
-from .._validation import check_level
 from ..model_selection._search import SearchPosterior, search_posterior
+from ..statistics._checks import check_level
 from ..statistics._result import picture, shown
 from ._style import Display, label, of_class
 

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import check_score, short
+from .._validation import check_score
+from ..statistics._checks import short
 from ..statistics._collections import columns_named, refuse_collection
 
 

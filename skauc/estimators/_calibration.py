@@ -12,13 +12,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chdtrc, expit, logit
 
-from .._validation import (
-    check_counted,
-    check_integer,
-    check_numbers,
-    check_option,
-    check_score,
-)
+from .._validation import check_counted, check_score
+from ..statistics._checks import check_integer, check_numbers, check_option
 from ..statistics._result import LabelledResult, table_text
 from ..statistics._wald import WaldTable
 from ..statistics._weights import raised, warn_unless_counts

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._validation import check_floats, check_interval, check_labels, distinct_labels
+from .._validation import check_floats, check_labels, distinct_labels
+from ..statistics._checks import check_interval
 from ..statistics._collections import kind_of_blocks
 from ..statistics._moments import Moments
 from ..statistics._numerics import RANGE

@@ -7,38 +7,13 @@ from itertools import combinations
 import numpy as np
 import sklearn
 
-from ..statistics._collections import refuse_collection
-
 # The solvers "svd" of LDA and QDA divide scatters by n since scikit-learn 1.9, before
 # that by n − K and n_c − 1
 DIVIDES_BY_N = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
 
 
-class PredictsArrays:
-    """A discriminant's predictions, which refuse to gather a collection.
-
-    It precedes scikit-learn's class among the parents and only checks X.
-    """
-
-    def decision_function(self, X):
-        """Scikit-learn's method; X must be an array."""
-        refuse_collection("X", X)
-        return super().decision_function(X)
-
-    def predict(self, X):
-        """Scikit-learn's method; X must be an array."""
-        refuse_collection("X", X)
-        return super().predict(X)
-
-    def predict_proba(self, X):
-        """Scikit-learn's method; X must be an array."""
-        refuse_collection("X", X)
-        return super().predict_proba(X)
-
-    def predict_log_proba(self, X):
-        """Scikit-learn's method; X must be an array."""
-        refuse_collection("X", X)
-        return super().predict_log_proba(X)
+class NumpyCurves:
+    """Parent of the discriminants, before scikit-learn's class: no array API."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_groups, check_option, short
+from .._validation import check_groups
+from ..statistics._checks import check_option, short
 from ..statistics._row_blocks import row_blocks
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import NOT_COUNTS, SampleWeightWarning

@@ -6,21 +6,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from .._validation import (
-    check_flag,
-    check_floats,
-    check_integer,
-    check_interval,
-    check_option,
-    refuse_ignored,
-    short,
-)
 from ..roc._binormal import BinormalROC
+from ..statistics._checks import check_flag, check_interval, check_option
 from ..statistics._moments import Moments
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check
 from ._base import LinearClassifier
-from ._rayleigh import RayleighProblem, maximise, shrinkage_weight, whitening
+from ._rayleigh import RayleighProblem, shrinkage_weight, whitening
 from ._rows import open_rows, unchanged_by_errors
 
 _SEPARABLE = (
@@ -54,9 +46,6 @@ class GaussianAUCClassifier(LinearClassifier):
 
     Parameters
     ----------
-    solver : {"bfgs", "closed_form"}, default="bfgs"
-        ``"bfgs"`` maximizes a monotone transform of the AUC with its analytic gradient;
-        ``"closed_form"`` solves the linear system. Both agree up to rounding.
     shrinkage : None, float in [0, 1], "auto", "oas" or "bayes", default=None
         Weight α of the multiple of the identity in the covariance. ``"auto"`` is the
         weight of Ledoit and Wolf, ``"oas"`` that of Chen et al. ``"bayes"`` selects,
@@ -70,14 +59,6 @@ class GaussianAUCClassifier(LinearClassifier):
         with the largest TPR − FPR (``"youden"``), Bayes' rule with the class
         frequencies and equal variances (``"prior"``), or a given value of
         ``X @ coef_``.
-    tol : float, default=1e-8
-        BFGS stops when the angle to the optimum, in the metric of Σ, is about this
-        small.
-    max_iter : int, default=200
-        Largest number of BFGS iterations.
-    coef_init : array-like of shape (n_features,), default=None
-        Start of BFGS; None starts at μ. A start with AUC below ½ is reversed, because
-        −θ* is a stationary point, too.
 
     Attributes
     ----------
@@ -97,8 +78,6 @@ class GaussianAUCClassifier(LinearClassifier):
         Log odds per unit of ``decision_function``.
     moments_ : tuple of Moments
         Class moments ``(neg, pos)``; not stored if P > n.
-    n_iter_ : int
-    converged_ : bool
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -111,14 +90,15 @@ class GaussianAUCClassifier(LinearClassifier):
     Warns
     -----
     ConvergenceWarning
-        If Σ is singular (the classes may then be perfectly separable), if all class
-        means are equal, or if BFGS reaches ``max_iter``.
+        If Σ is singular (the classes may then be perfectly separable), or if all class
+        means are equal.
 
     Notes
     -----
     Let μ be the difference of the class means and Σ the sum of the class covariances.
     For normal classes the score xᵀθ has the AUC ``Φ(θᵀμ/√(θᵀΣθ))``, which is largest
-    for ``θ* ∝ Σ⁻¹μ``.
+    for ``θ* ∝ Σ⁻¹μ``: the solution of this linear system is exact, whereas an iteration
+    such as BFGS may stop at the minimiser −θ*, where the gradient is 0, too.
 
     ``predict_proba`` is ``expit(slope_ · decision)``, the equal-variance normal link:
     it is monotone in the decision and ½ at the threshold. With separate variances the
@@ -145,24 +125,10 @@ class GaussianAUCClassifier(LinearClassifier):
     0.788
     """
 
-    def __init__(
-        self,
-        *,
-        solver="bfgs",
-        shrinkage=None,
-        standardize=True,
-        threshold="youden",
-        tol=1e-8,
-        max_iter=200,
-        coef_init=None,
-    ):
-        self.solver = solver
+    def __init__(self, *, shrinkage=None, standardize=True, threshold="youden"):
         self.shrinkage = shrinkage
         self.standardize = standardize
         self.threshold = threshold
-        self.tol = tol
-        self.max_iter = max_iter
-        self.coef_init = coef_init
 
     def fit(self, X, y=None, sample_weight=None):
         """Fit the classifier in one pass over the rows.
@@ -250,10 +216,6 @@ class GaussianAUCClassifier(LinearClassifier):
 
     def _check_parameters(self):
         """Check the parameters of the estimator."""
-        check_option("solver", self.solver, ("bfgs", "closed_form"))
-        if self.solver == "closed_form":
-            start = self.coef_init, None
-            refuse_ignored("for solver='closed_form'", coef_init=start)
         if isinstance(self.shrinkage, str):
             check_option("shrinkage", self.shrinkage, ("auto", "oas", "bayes"))
         elif self.shrinkage is not None:
@@ -262,8 +224,6 @@ class GaussianAUCClassifier(LinearClassifier):
             check_option("threshold", self.threshold, ("youden", "prior"))
         else:
             check_interval("threshold", self.threshold, closed="neither")
-        check_interval("tol", self.tol, 0, closed="right")
-        check_integer("max_iter", self.max_iter, 1)
         check_flag("standardize", self.standardize)
 
     def _solve(self, problem):
@@ -283,44 +243,17 @@ class GaussianAUCClassifier(LinearClassifier):
         return self
 
     def _direction(self, problem):
-        """θ up to scale, by the chosen solver."""
-        self.n_iter_, self.converged_ = 1, True
+        """θ* up to scale."""
         mu, sigma = problem.mu, problem.shrunk(self.shrinkage_)
         if not mu.any():
             _warn("The class means are equal: no direction separates them (AUC 1/2)")
             return mu
-        # θ = Au with AᵀΣA = I: r = uᵀm/‖u‖, m = Aᵀμ (section 2)
         A, piling = whitening(sigma, mu)
         if A.shape[1] < len(mu) or piling is not None:
             size = f"rank {A.shape[1]} with {problem.n_features} features"
             _warn((_DEPENDENT if piling is None else _SEPARABLE).format(size=size))
-        if piling is not None:
-            return piling
-        m = A.T @ mu
-        if self.solver == "closed_form":
-            return A @ m
-        start = mu if self.coef_init is None else problem.enter(self._start(problem))
-        # From θ to u: AᵀΣθ = AᵀΣAu = u
-        u, self.n_iter_, self.converged_ = maximise(
-            m, A.T @ (sigma @ start), self.tol, self.max_iter
-        )
-        if not self.converged_:
-            _warn(
-                f"BFGS did not converge in max_iter={self.max_iter} iterations; raise "
-                'max_iter or use solver="closed_form"'
-            )
-        return A @ u
-
-    def _start(self, problem):
-        """Check ``coef_init``, the start of BFGS."""
-        start = check_floats("coef_init", self.coef_init).ravel()
-        P = len(problem.origin)
-        if start.shape != (P,) or not np.isfinite(start).all() or not start.any():
-            raise ValueError(
-                f"coef_init must hold {P} finite numbers, not all 0, got "
-                f"{short(self.coef_init)}"
-            )
-        return start / np.abs(start).max()  # products must not overflow
+        # θ* ∝ Σ⁻¹μ = AAᵀμ (section 2)
+        return A @ (A.T @ mu) if piling is None else piling
 
     def _threshold(self, roc, problem, centre):
         """Return the projected score at which the decision is 0."""

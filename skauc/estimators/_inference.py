@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import chdtrc, expit, ndtri
 from sklearn.utils.validation import validate_data
 
-from .._validation import check_level, check_option, refuse_ignored
+from ..statistics._checks import check_level, check_option, refuse_ignored
 from ._fitted import COVARIANCES, SAME, LogisticFit
 from ._report import (
     CoefficientTable,

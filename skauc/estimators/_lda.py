@@ -7,20 +7,14 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from .._validation import check_option, short
 from ..roc._binormal import BinormalROC
-from ..statistics._collections import refuse_collection
 from ..statistics._moments import group_moments
 from . import _checks as check
-from ._discriminant_curves import PredictsArrays, publish_curves
+from ._discriminant_curves import NumpyCurves, publish_curves
 from ._rows import unchanged_by_errors
 
 
-class _NoShrinkageError(NotImplementedError, ValueError):
-    """A wrong value, for which the parent raises a NotImplementedError."""
-
-
-class LinearDiscriminantROC(PredictsArrays, LinearDiscriminantAnalysis):
+class LinearDiscriminantROC(NumpyCurves, LinearDiscriminantAnalysis):
     """Linear discriminant analysis of scikit-learn, with the ROC curve that it implies.
 
     Answers: what are the ROC curve, its area and its best threshold, if the classes are
@@ -32,9 +26,6 @@ class LinearDiscriminantROC(PredictsArrays, LinearDiscriminantAnalysis):
     solver, shrinkage, priors, n_components, store_covariance, tol, \
 covariance_estimator
         As for :class:`sklearn.discriminant_analysis.LinearDiscriminantAnalysis`.
-    denominator : {"unbiased", "ml"}, default="unbiased"
-        Divisor of the pooled variance of the scores: n − K (``"unbiased"``) or n
-        (``"ml"``).
 
     Attributes
     ----------
@@ -53,7 +44,7 @@ covariance_estimator
     Raises
     ------
     ValueError
-        If ``denominator`` is not known, or for the reasons of scikit-learn's class.
+        For the reasons of scikit-learn's class.
 
     Notes
     -----
@@ -61,10 +52,10 @@ covariance_estimator
     mean ``αᵀμ_c + β`` and variance ``γ² = αᵀΣα``, so that at a threshold θ
     ``FPR(θ) = Φ((αᵀμ₀ + β − θ)/γ)``, ``TPR(θ) = Φ((αᵀμ₁ + β − θ)/γ)`` and
     ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ is estimated from the projected
-    rows, even if the covariance of the solver is shrunk, estimated by another estimator
-    or weighted by given priors. With shrinkage δ is therefore not a Mahalanobis
-    distance. ``decision_function`` contains the term ``log(π₁/π₀)``, which equals
-    ``youden_threshold_`` without shrinkage.
+    rows (with the divisor n − K for K classes), even if the covariance of the solver is
+    shrunk, estimated by another estimator or weighted by given priors. With shrinkage δ
+    is therefore not a Mahalanobis distance. ``decision_function`` contains the term
+    ``log(π₁/π₀)``, which equals ``youden_threshold_`` without shrinkage.
 
     **Not** an estimate for new rows: the plug-in curve of the training rows is
     optimistic. Use :func:`skauc.auc_posterior` for that.
@@ -83,29 +74,6 @@ covariance_estimator
     0.997
     """
 
-    def __init__(
-        self,
-        solver="svd",
-        shrinkage=None,
-        priors=None,
-        n_components=None,
-        store_covariance=False,
-        tol=1e-4,
-        covariance_estimator=None,
-        *,
-        denominator="unbiased",
-    ):
-        super().__init__(
-            solver=solver,
-            shrinkage=shrinkage,
-            priors=priors,
-            n_components=n_components,
-            store_covariance=store_covariance,
-            tol=tol,
-            covariance_estimator=covariance_estimator,
-        )
-        self.denominator = denominator
-
     def fit(self, X, y=None):
         """Fit the discriminant and the ROC curves of its scores.
 
@@ -120,12 +88,6 @@ covariance_estimator
         -------
         LinearDiscriminantROC
         """
-        check_option("denominator", self.denominator, ("unbiased", "ml"))
-        if self.solver == "svd" and self.shrinkage is not None:
-            raise _NoShrinkageError(
-                "shrinkage must be None for solver='svd', which has no covariance to "
-                f"shrink, got {short(self.shrinkage)}; use solver='lsqr' or 'eigen'"
-            )
         labels = check.discriminant(X, y, self.priors)
         # classes of one mean have explained_variance_ratio_ 0/0 = NaN
         quiet = np.errstate(invalid="ignore")
@@ -137,11 +99,6 @@ covariance_estimator
         groups = [labels == label for label in self.classes_]
         self._fit_curves(group_moments(scores, groups), len(labels))
         return self
-
-    def transform(self, X):
-        """Scikit-learn's method; X must be an array."""
-        refuse_collection("X", X)
-        return super().transform(X)
 
     @contextmanager
     def _named_errors(self):
@@ -161,9 +118,7 @@ covariance_estimator
     def _fit_curves(self, moments, n):
         """Set the curves from the moments of the scores of each class."""
         K, means = len(self.classes_), np.array([part.mean for part in moments])
-        # W/n, or W/(n − K)
-        divisor = n if self.denominator == "ml" else n - K
-        pooled = sum(part.scatter for part in moments) / divisor
+        pooled = sum(part.scatter for part in moments) / (n - K)
         # with two classes the parent has only the decision of the second class
         decide = np.eye(K) if K > 2 else np.array([[0.0], [1.0]])
 

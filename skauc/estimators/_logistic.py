@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import check_flag, check_integer, check_interval, check_option
+from ..statistics._checks import check_flag, check_integer, check_interval, check_option
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import are_counts
 from . import _checks as check
@@ -55,8 +55,6 @@ class IRLSLogisticRegression(LogisticInference):
         Class whose coefficients are 0 when K > 2 and C is infinite; None takes
         ``classes_[0]``. With two classes the reference is always ``classes_[0]``; with
         finite C and K > 2 the parametrisation is symmetric and has no reference.
-    warm_start : bool, default=False
-        Start at the solution of the previous fit; not supported for P > n.
 
     Attributes
     ----------
@@ -151,7 +149,6 @@ class IRLSLogisticRegression(LogisticInference):
         max_halvings=30,
         class_weight=None,
         reference=None,
-        warm_start=False,
     ):
         self.C = C
         self.penalty = penalty
@@ -161,7 +158,6 @@ class IRLSLogisticRegression(LogisticInference):
         self.max_halvings = max_halvings
         self.class_weight = class_weight
         self.reference = reference
-        self.warm_start = warm_start
 
     def fit(self, X, y=None, sample_weight=None, offset=None):
         """Fit the model by Newton's method.
@@ -204,26 +200,20 @@ class IRLSLogisticRegression(LogisticInference):
         clusters.
         """
         self._check_parameters()
-        warm = self.warm_start and hasattr(self, "coef_")
-        start = self._coefficient_rows() if warm else None
         with unchanged_by_errors(self, X):
             rows = self._rows(X, y, sample_weight, offset)
             self.classes_ = rows.classes
             self.weights_are_counts_ = are_counts(rows.weight)
             rows = rows.raised() if np.isinf(self.C) else rows
             self.reference_ = self.classes_[reference_code(self, self.classes_)]
-            K = len(self.classes_)
-            shape = (1 if K == 2 else K, rows.n_features + bool(self.fit_intercept))
-            if start is not None and start.shape != shape:
-                start = None
-            self.result_ = result = maximise(self, rows, start)
+            self.result_ = result = maximise(self, rows)
         self.has_offset_ = offset is not None
         self.n_observations_ = rows.total
         for name in set(vars(result)) - {"covariance", "null"}:
             setattr(self, f"{name}_", getattr(result, name))
         self.deviance_ = -2 * result.log_likelihood
         # rank parameters for each of K − 1 logits
-        self.n_parameters_ = result.rank * (K - 1)
+        self.n_parameters_ = result.rank * (len(self.classes_) - 1)
         self._warn()
         return self
 
@@ -237,7 +227,6 @@ class IRLSLogisticRegression(LogisticInference):
         check_integer("max_iter", self.max_iter, 1)
         check_integer("max_halvings", self.max_halvings, 0)
         check_flag("fit_intercept", self.fit_intercept)
-        check_flag("warm_start", self.warm_start)
         check.class_weight(self.class_weight)
 
     def _warn(self):

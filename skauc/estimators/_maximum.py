@@ -97,29 +97,25 @@ def reference_code(model, classes):
     return labels.index(model.reference)
 
 
-def maximise(model, rows, start=None) -> LogisticResult:
+def maximise(model, rows) -> LogisticResult:
     """Maximise the likelihood of rows.
 
     Parameters
     ----------
     model : IRLSLogisticRegression
     rows : FitRows
-    start : ndarray of shape (1, P + 1) or (K, P + 1), default=None
-        Coefficients before the intercept; None starts at 0.
 
     Returns
     -------
     LogisticResult
     """
-    level, P = 0.0, rows.n_features
+    level = 0.0
     if rows.offset is not None and model.fit_intercept:
         # centre the offset: with a large one no row has information at B = 0
         level = float(np.average(rows.offset, weights=rows.weight))
         rows = replace(rows, offset=rows.offset - level)
-        if start is not None:
-            start = start + level * (np.arange(P + 1) == P)
-    few = rows.n_rows < P
-    result = _in_row_space(model, rows) if few else _newton(model, rows, start)
+    few = rows.n_rows < rows.n_features
+    result = _in_row_space(model, rows) if few else _newton(model, rows)
     return replace(result, intercept=result.intercept - level)
 
 
@@ -131,22 +127,17 @@ def _in_row_space(model, rows):
     # the intercept absorbs the centre
     centre = X.mean(axis=0) if model.fit_intercept else np.zeros(X.shape[1])
     Z, V = row_space(X - centre)
-    result = _newton(model, replace(rows, X=Z), None)
+    result = _newton(model, replace(rows, X=Z))
     coef = result.coef @ V.T
     intercept = result.intercept - coef @ centre
     return replace(result, coef=coef, intercept=intercept, covariance=None)
 
 
-def _newton(model, rows, start):
-    """Maximise by Newton's method from 0, or from a better start."""
+def _newton(model, rows):
+    """Maximise by Newton's method from 0."""
     objective, zero = opened(model, rows)
-    point, firth = zero, model.penalty == "firth"
-    if firth:
-        point = objective.at(zero.theta)
-    if start is not None:
-        # a start that is worse than θ = 0 is not used
-        other = objective.at(_entered(objective, start))
-        point = other if other.objective >= point.objective else point
+    firth = model.penalty == "firth"
+    point = objective.at(zero.theta) if firth else zero
     # a penalised maximum exists also for separated classes
     penalised = firth or np.isfinite(model.C)
     stop = None if penalised else partial(_separation, objective)

@@ -11,10 +11,10 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from ..roc._quadratic import NormalLaw, QuadraticROC, score_law
 from ..statistics._collections import columns_named
 from . import _checks as check
-from ._discriminant_curves import DIVIDES_BY_N, PredictsArrays, publish_curves
+from ._discriminant_curves import DIVIDES_BY_N, NumpyCurves, publish_curves
 
 
-class QuadraticDiscriminantROC(PredictsArrays, QuadraticDiscriminantAnalysis):
+class QuadraticDiscriminantROC(NumpyCurves, QuadraticDiscriminantAnalysis):
     """Quadratic discriminant analysis of scikit-learn, with its implied ROC curve.
 
     Answers: what are the ROC curve, its area and its best threshold, if each class is

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.optimize import minimize
 
 from ..adaptive._data_model import dense_probits
 from ..statistics._moments import Moments, class_moments
@@ -90,11 +89,6 @@ class RayleighProblem:
         powers = self.rows.sum(fourth_powers, (0, 1), centres, [scale, scale])
         n = np.array([part.n for part in parts])
         return float(np.sum(powers / (n - 1) ** 2))
-
-    def enter(self, coef):
-        """θ from coefficients of the features."""
-        theta = coef * self.scale
-        return theta if self.basis is None else self.basis.T @ theta
 
     def leave(self, theta):
         """Coefficients of the features from θ."""
@@ -187,50 +181,6 @@ def whitening(sigma, mu):
     A = V[:, kept] / np.sqrt(values[kept]) / root[:, None]
     piles = np.linalg.norm(outside) > _OUTSIDE * np.linalg.norm(scaled)
     return A, outside / root if piles else None
-
-
-def maximise(m, start, tol, max_iter):
-    """Maximise ``r = uᵀm/‖u‖`` by BFGS.
-
-    Φ(r) is flat beyond r = 8; ``1 − r/‖m‖ = ½‖u/‖u‖ − m/‖m‖‖²`` is a monotone
-    transform of it that keeps its digits near the maximum. The start is reversed if
-    it is nearer to the minimiser, −m.
-
-    Parameters
-    ----------
-    m, start : ndarray of shape (k,)
-    tol : float
-    max_iter : int
-
-    Returns
-    -------
-    u : ndarray of shape (k,)
-    n_iter : int
-    converged : bool
-    """
-    m = m / np.linalg.norm(m)
-    start = start / (np.linalg.norm(start) or 1.0)
-    start = -start if start @ m < 0 else start
-    if not start.any():
-        start = m
-
-    def loss_and_gradient(u):
-        # ∇ ½‖u/‖u‖ − m‖² = (I − ûûᵀ)(û − m)/‖u‖
-        length = np.linalg.norm(u)
-        unit = u / length
-        away = unit - m  # loss ½‖away‖² = 1 − r/‖m‖
-        return away @ away / 2, (away - unit * (unit @ away)) / length
-
-    result = minimize(
-        loss_and_gradient,
-        start,
-        jac=True,
-        method="BFGS",
-        options={"gtol": tol, "maxiter": max_iter},
-    )
-    # BFGS may stop before its goal because of rounding: accept ten times tol
-    angle = np.linalg.norm(loss_and_gradient(result.x)[1])
-    return result.x, max(int(result.nit), 1), bool(angle <= max(10 * tol, 1e-12))
 
 
 def _centre_and_scale(neg, pos, standardize):

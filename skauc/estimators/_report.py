@@ -25,7 +25,7 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, ndtr, ndtri
 from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import check_numbers
+from ..statistics._checks import check_numbers
 from ..statistics._result import Result, table_text
 from ..statistics._wald import WaldTable
 from ..statistics._warn_caller import warn_caller

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .._validation import check_option, refuse_ignored
+from ..statistics._checks import check_option, refuse_ignored
 from ..statistics._result import picture
 from ..statistics._wald import Interval, interval_tails
 from ._limits import TRANSFORMS, EstimateWithLimits

@@ -21,8 +21,8 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from .._validation import check_numbers, short
-from ..statistics._levels import Levels, height
+from ..statistics._checks import check_numbers, short
+from ..statistics._levels import height
 from ..statistics._result import LabelledResult
 from ._resampling import bayesian_weights
 
@@ -134,7 +134,7 @@ def _simultaneous(low, high, level):
 BANDS = {"pointwise": _pointwise, "simultaneous": _simultaneous}
 
 
-def roc_band(levels: Levels, level, method, fpr, n_draws, random_state) -> ROCBand:
+def roc_band(levels, level, method, fpr, n_draws, random_state, pos_label) -> ROCBand:
     """Limits of a registered method over a grid."""
     grid = _GRID if fpr is None else np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
     if grid.ndim != 1 or not len(grid):
@@ -142,4 +142,5 @@ def roc_band(levels: Levels, level, method, fpr, n_draws, random_state) -> ROCBa
     low, high = drawn_heights(levels, grid, n_draws, random_state)
     low, high = BANDS[method](low, high, level)
     low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
-    return ROCBand(grid, low, high, level, method, method == "simultaneous")
+    everywhere = method == "simultaneous"
+    return ROCBand(grid, low, high, level, method, everywhere, pos_label=pos_label)

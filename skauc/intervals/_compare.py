@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._validation import (
-    check_either,
+from .._validation import check_either
+from ..statistics._checks import (
     check_integer,
     check_interval,
     check_option,

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from scipy.special import chdtrc
 
-from .._validation import check_numbers, short
+from ..statistics._checks import check_numbers, short
 from ..statistics._result import LabelledResult, Result
 from ..statistics._wald import Interval, WaldTable
 

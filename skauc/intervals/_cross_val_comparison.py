@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from .._validation import check_interval, check_numbers, short
+from ..statistics._checks import check_interval
 from ._comparison import (
     AUCComparison,
     AUCComparisons,
@@ -83,22 +83,6 @@ class CrossValAUCComparison(TestedDifference):
     influence: AUCComparison
     rope: float = 0.01
     names: tuple[str, str] = ("a", "b")
-
-    def __post_init__(self):
-        for name in ("folds_a", "folds_b"):
-            check_numbers(name, getattr(self, name), 0, 1)
-        a, b = np.shape(self.folds_a), np.shape(self.folds_b)
-        if len(a) != 1 or a != b or a[0] < 2:
-            raise ValueError(
-                "folds_a and folds_b must hold the AUCs of the same two folds or more, "
-                f"got shapes {a} and {b}"
-            )
-        check_interval("test_train_ratio", self.test_train_ratio, 0, closed="neither")
-        if not isinstance(self.influence, AUCComparison):
-            raise ValueError(
-                f"influence must be an AUCComparison, got {short(self.influence)}"
-            )
-        check_interval("rope", self.rope, 0, 1, closed="left")
 
     def _head(self):
         return super()._head() | self.probability()._asdict()
@@ -219,14 +203,6 @@ class CrossValAUCComparisons(ComparedPairs):
     names: tuple[str, ...]
     pairs: tuple[CrossValAUCComparison, ...]
     influence: AUCComparisons
-
-    def __post_init__(self):
-        k = len(self.names)
-        if k < 3 or len(self.pairs) != k * (k - 1) // 2:
-            raise ValueError(
-                "names must hold at least three names, and pairs a comparison for each "
-                f"pair of them, got {k} names and {len(self.pairs)} pairs"
-            )
 
     def _head(self):
         return dict(zip(self.names, self.auc, strict=True))

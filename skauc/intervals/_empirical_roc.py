@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._validation import (
+from ..roc._base import YoudenPoint
+from ..statistics._checks import (
     check_flag,
     check_interval,
     check_level,
@@ -14,9 +15,8 @@ from .._validation import (
     check_option,
     short,
 )
-from ..roc._base import YoudenPoint
 from ..statistics._levels import height
-from ..statistics._result import LabelledResult, Value, picture
+from ..statistics._result import LabelledResult, picture
 from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
 from ._sample import Sample, sample_of
@@ -237,9 +237,8 @@ class EmpiricalROC(LabelledResult):
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
         self._sample.warn_unless_counts()
-        levels = self._sample.levels
-        band = roc_band(levels, level, method, fpr, n_draws, random_state)
-        return replace(band, pos_label=self.pos_label)
+        drawn = n_draws, random_state, self.pos_label
+        return roc_band(self._sample.levels, level, method, fpr, *drawn)
 
     def plot(self, ax=None, **options):
         """Draw the curve with its band in a :class:`skauc.BinormalROCDisplay`.
@@ -259,12 +258,16 @@ class EmpiricalROC(LabelledResult):
 
 
 @dataclass(frozen=True, eq=False)
-class ThresholdRule(Value):
+class ThresholdRule:
     """``kind``, its targets, and for ``best`` the weight of the false alarms."""
 
     kind: str
     targets: np.ndarray
     weight: float = 1.0
+
+    def __str__(self):
+        targets = short(self.targets.tolist())
+        return f"{self.kind!r}, targets {targets} and weight {self.weight:.4g}"
 
     @classmethod
     def of(cls, thresholds, cost, prevalence, **given) -> ThresholdRule:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._validation import check_integer, generator
+from ..statistics._checks import check_integer, generator
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ._limits import score_limits, wald_limits
 from ._resampling import resampled_weights

@@ -12,18 +12,8 @@ from itertools import permutations
 
 import numpy as np
 
-from .._validation import (
-    check_column,
-    check_groups,
-    check_interval,
-    check_labels,
-    check_non_negative,
-    check_numbers,
-    check_option,
-    distinct_labels,
-    short,
-    take_rows,
-)
+from .._validation import check_groups, check_labels, counted_rows, distinct_labels
+from ..statistics._checks import check_numbers, check_option, short
 from ..statistics._collections import refuse_collection
 from ..statistics._result import Result
 from ..statistics._wald import Interval, interval_tails
@@ -67,11 +57,6 @@ class AveragedAUC(EstimateWithLimits):
     standard_error: float
     parts: np.ndarray
     n_smallest: int
-
-    def __post_init__(self):
-        check_interval("auc", self.auc, 0, 1)
-        check_interval("standard_error", self.standard_error, 0, closed="left")
-        check_interval("n_smallest", self.n_smallest, 1, closed="left")
 
     def __repr__(self):
         return super().__repr__()[:-1] + f", parts of shape {np.shape(self.parts)})"
@@ -161,7 +146,7 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     >>> hand_till_auc(y, -abs(X[:, [2]] - [1.5, 4.3, 5.6]))
     AveragedAUC(auc=0.9809, interval95=(0.9664, 0.9892), parts of shape (3, 3))
     """
-    y, score, classes, _ = check_class_scores(y_true, y_score, labels)
+    y, score, classes, *_ = check_class_scores(y_true, y_score, labels)
     K = len(classes)
     rows = [np.flatnonzero(y == c) for c in classes]
     parts, influence = np.full((K, K), np.nan), np.zeros(len(y))
@@ -177,13 +162,10 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     return AveragedAUC(float(auc), float(error), parts, min(map(len, rows)))
 
 
-def check_class_scores(y_true, y_score, labels, sample_weight=None):
+def check_class_scores(y_true, y_score, labels, sample_weight=None, groups=None):
     """Labels of K classes, a column of scores for each, the classes, and weights."""
-    weight = check_non_negative(sample_weight, len(check_column("y_true", y_true)))
-    if weight is not None and not weight.all() and len(y_score) == len(weight):
-        kept = np.flatnonzero(weight)
-        weight = weight[kept]
-        y_true, y_score = (take_rows(rows, kept) for rows in (y_true, y_score))
+    given = y_true, sample_weight, y_score, groups
+    y_true, weight, y_score, groups = counted_rows(*given)
     y = check_labels(y_true)
     name, given = ("y_true", y) if labels is None else ("labels", labels)
     classes = check_labels(given, name=name)
@@ -207,7 +189,7 @@ def check_class_scores(y_true, y_score, labels, sample_weight=None):
                 "y_true must hold at least 2 rows (of positive weight) of each class, "
                 f"got {(y == c).sum()} of {label!r}"
             )
-    return y, score, classes, weight
+    return y, score, classes, weight, check_groups(groups, len(y))
 
 
 def _in_order_of(classes, y_score, labels):
@@ -281,15 +263,13 @@ def one_vs_rest_auc(
     1  0.7647          0.0412  0.6737   0.834    100     50
     2  0.8052         0.03802  0.7187  0.8675    100     50
     """
-    checked = check_class_scores(y_true, y_score, labels, sample_weight)
-    y, score, classes, weight = checked
-    cluster = check_groups(groups, len(y))
+    checked = check_class_scores(y_true, y_score, labels, sample_weight, groups)
+    y, score, classes, weight, cluster = checked
     samples = [
         Sample.split([column], y == c, weight, cluster)[0]
         for c, column in zip(classes, score.T, strict=True)
     ]
-    counted = y if weight is None else y[weight > 0]
-    return OneVsRestAUC(classes, tuple(map(AUCEstimate._of, samples)), counted)
+    return OneVsRestAUC(classes, tuple(map(AUCEstimate._of, samples)), y)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

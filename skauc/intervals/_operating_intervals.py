@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from .._validation import check_option, short
+from ..statistics._checks import check_option
 from ._band import drawn_heights, quantiles
 from ._comparison import TestedDifference
 from ._empirical_roc import BEST
@@ -322,14 +322,11 @@ def _check_same_rows(a, b):
 
 def _check_same_rule(a, b):
     """Raise unless one rule chose the thresholds; given thresholds may differ."""
-    given = a.chosen_by == b.chosen_by and a.chosen_by not in (*RATES, *BEST)
-    if not given and a._rule != b._rule:
-        mine, other = (
-            f"{short(one.chosen_by)}, targets {short(one._rule.targets.tolist())} and "
-            f"weight {one._rule.weight:.4g}"
-            for one in (a, b)
-        )
+    mine, other = a._rule, b._rule
+    same = (mine.kind, mine.weight) == (other.kind, other.weight)
+    given = same and mine.kind not in (*RATES, *BEST)
+    if not given and not (same and np.array_equal(mine.targets, other.targets)):
         raise ValueError(
-            f"other must choose its thresholds by the rule of this one, {mine}, got "
-            f"{other}"
+            "other must choose its thresholds by the rule of this one, "
+            f"{mine}, got {other}"
         )

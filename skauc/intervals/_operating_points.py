@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._validation import check_interval, check_option
+from ..statistics._checks import check_interval, check_option
 from ..statistics._result import LabelledResult
 from ..statistics._wald import Interval, interval_tails
 from ._empirical_roc import ThresholdRule

@@ -18,8 +18,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .._validation import (
-    check_either,
+from .._validation import check_either
+from ..statistics._checks import (
     check_flag,
     check_numbers,
     check_option,
@@ -27,7 +27,6 @@ from .._validation import (
     short,
 )
 from ..statistics._levels import height
-from ..statistics._result import Value
 from ..statistics._wald import Interval, interval_tails
 from ._limits import TRANSFORMS, EstimateWithLimits, wald_limits, wilson_limits
 from ._sample import Sample
@@ -87,7 +86,7 @@ WHOLE = Region("fpr", 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class PartOfSample(Value):
+class PartOfSample:
     """A sample and the region of its curve; the partial area and its placements."""
 
     sample: Sample

@@ -16,13 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._validation import (
-    check_either,
-    check_numbers,
-    check_option,
-    refuse_ignored,
-    short,
-)
+from .._validation import check_either
+from ..statistics._checks import check_numbers, check_option, refuse_ignored, short
 from ..statistics._levels import hanley_mcneil_variance
 from ..statistics._wald import ALTERNATIVES
 from ._limits import bisected

@@ -10,15 +10,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._validation import (
-    check_counted,
-    check_option,
-    check_score,
-)
+from .._validation import check_counted, check_score
 from ..adaptive._data_model import data_model
 from ..adaptive._prior import AdaptivePrior
 from ..posterior._conjugate import COVARIANCES, NormalInverseWishart
 from ..roc._binormal import BinormalROC
+from ..statistics._checks import check_option
 from ..statistics._moments import class_moments
 from ..statistics._rows import Rows
 from ..statistics._warn_caller import warn_caller
@@ -232,48 +229,6 @@ def ebauc_score(
     if posterior is None:
         return 0.5
     return posterior.ebauc(None if thresholds == "all" else score)
-
-
-def binormal_auc_score(
-    y_true, y_score, *, equal_variance=False, sample_weight=None, pos_label=None
-) -> float:
-    """Plug-in binormal AUC ``Φ((x̄₁ − x̄₀)/√(σ̂₀² + σ̂₁²))`` of a score.
-
-    Answers: what is the AUC of normal scores with these means and variances? It is a
-    smooth estimate for held-out scores; for scores of the training rows it is as
-    optimistic as the empirical AUC. Costs O(n).
-
-    Parameters
-    ----------
-    y_true, y_score, pos_label
-        As for :func:`cbauc_score`.
-    sample_weight : array-like of shape (n,), default=None
-        Frequency weights: counts of rows, of which each variance takes one off.
-    equal_variance : bool, default=False
-        Pool the variances of the classes.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Raises
-    ------
-    ValueError
-        As :func:`binormal_roc`.
-
-    References
-    ----------
-    Krzanowski & Hand (2009), https://doi.org/10.1201/9781439800225
-
-    Examples
-    --------
-    >>> from skauc import binormal_auc_score
-    >>> round(binormal_auc_score([0, 0, 1, 1], [0.0, 1.0, 1.0, 2.0]), 4)
-    0.8413
-    """
-    how = {"sample_weight": sample_weight, "pos_label": pos_label}
-    return binormal_roc(y_true, y_score, equal_variance=equal_variance, **how).auc
 
 
 def binormal_roc(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._validation import check_integer, generator
+from ..statistics._checks import check_integer, generator
 from ..statistics._levels import placements
 
 DRAWS = 4000  # a simultaneous limit is then about the 15th smallest draw

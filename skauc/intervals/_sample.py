@@ -16,7 +16,6 @@ from .._validation import (
     check_score,
 )
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
-from ..statistics._result import Value
 from ..statistics._row_blocks import RowBlocks, joined_weights, row_blocks
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import (
@@ -30,7 +29,7 @@ MOST_ROWS = 2.0**53  # of more rows variances are 0 and products overflow
 
 
 @dataclass(frozen=True, eq=False)
-class Sample(Value):
+class Sample:
     """Rows of both classes; each field is a pair of arrays ``(neg, pos)``, or None.
 
     Parameters
@@ -71,16 +70,15 @@ class Sample(Value):
             sides = (raising_factor(given[side]) for side in (positive, ~positive))
             weight = given * np.where(positive, *sides)
             weight = weight * min(1.0, MOST_ROWS / weight.sum())
-        counted = True if weight is None else weight > 0
         # the numbers of the rows are gathered ten times faster than a mask is
-        classes = [np.flatnonzero(side & counted) for side in (~positive, positive)]
+        classes = [np.flatnonzero(side) for side in (~positive, positive)]
 
         def by_class(values):
             return tuple(values[rows] for rows in classes)
 
         beside = [v if v is None else by_class(v) for v in (weight, cluster)]
         fixed = keep_order or any(beside)
-        rows = pos_label, (positive if weight is None else positive[counted])
+        rows = pos_label, positive
         pairs = map(by_class, scores)
         if not fixed:
             pairs, rows = (tuple(map(np.sort, p)) for p in pairs), (pos_label, None)

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._validation import check_groups, check_level, check_option
+from .._validation import check_groups
 from ..intervals._limits import score_limits
 from ..leave_pair_out._bootstrap import (
     INSIDE,
@@ -17,13 +17,13 @@ from ..leave_pair_out._bootstrap import (
     plus_632,
     weighted_auc,
 )
-from ..statistics._checks import as_verbosity, check_integer
+from ..statistics._checks import as_verbosity, check_integer, check_level, check_option
 from ..statistics._levels import balanced_variance
 from ..statistics._result import LabelledResult
 from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from .reading._affine_steps import has_frozen
 from .reading._estimators import (
-    counted_rows,
+    checked_rows,
     fitted_to_rows,
     in_parallel,
     scores_towards,
@@ -231,7 +231,7 @@ def bootstrap_auc(
     """
     check_option("method", method, METHODS)
     n_boot, verbose = check_integer("n_boot", n_boot, 1), as_verbosity(verbose)
-    rows = counted_rows(X, y, sample_weight, pos_label, groups)
+    rows = checked_rows(X, y, sample_weight, pos_label, groups)
     positive, label, weight, X, labels, groups = rows
     groups = check_groups(groups, len(labels))
     _check_sizes(positive, groups)

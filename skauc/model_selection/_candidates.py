@@ -25,10 +25,11 @@ from sklearn.base import clone
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_labels, check_positive, check_weight, short
+from .._validation import check_labels, check_positive, check_weight
 from ..adaptive._join import CONTRAST
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._joint import JointAUCs, maximum_bias
+from ..statistics._checks import short
 from ..statistics._levels import placements
 from . import _doubts as doubts
 from ._posterior import Evaluation, evaluations

@@ -12,13 +12,7 @@ from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._validation import (
-    check_interval,
-    check_labels,
-    check_option,
-    positive_and_label,
-    short,
-)
+from .._validation import check_labels, positive_and_label
 from ..intervals._compare import error_of, same_ranking
 from ..intervals._comparison import AUCComparison, AUCComparisons
 from ..intervals._cross_val_comparison import (
@@ -26,7 +20,7 @@ from ..intervals._cross_val_comparison import (
     CrossValAUCComparisons,
 )
 from ..intervals._multiclass import AveragedAUC
-from ..statistics._checks import as_verbosity
+from ..statistics._checks import as_verbosity, check_interval, check_option, short
 from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._levels import placements
 from ..statistics._wald import ALTERNATIVES

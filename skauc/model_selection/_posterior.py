@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 
-from .._validation import short
 from ..adaptive._join import CONTRAST
 from ..intervals._methods import score_variance
 from ..intervals._projection import project, ranks_nothing, warn_undefined
@@ -21,6 +20,7 @@ from ..intervals._sample import Sample as ScoreSample
 from ..leave_pair_out._left_out import Source
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
+from ..statistics._checks import short
 from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
 from ._question import Question

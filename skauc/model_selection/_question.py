@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._validation import check_option
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_covariance, check_prior
+from ..statistics._checks import check_option
 
 ROWS = ("auto", "training", "held-out")
 LEFT_OUT = ("none", "closed form", "fits")

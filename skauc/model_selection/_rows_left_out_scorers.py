@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from .._validation import check_option, short
 from ..intervals._projection import warn_undefined
 from ..leave_pair_out._left_out import leave_pair_out
 from ..leave_pair_out._objective import STOPPED, at_optimum, departure
+from ..statistics._checks import check_option, short
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
@@ -21,7 +21,7 @@ from ._doubts import STOPPED_EARLY, copied_rows, warn, warn_of_copies
 from ._scorers import Scorer, ready_made
 from ._training_rows import ASSUMED, HELD_OUT, judge_rows
 from .reading._estimators import (
-    counted_rows,
+    checked_rows,
     decision_values,
     fitted_to_rows,
     in_parallel,
@@ -198,7 +198,7 @@ def make_cv_auc_scorer(
 def _cv_auc(
     estimator, X, y, *, cv, pooling, pos_label, random_state, n_jobs, sample_weight
 ):
-    positive, _, weight, X, labels, _ = counted_rows(X, y, sample_weight, pos_label)
+    positive, _, weight, X, labels, _ = checked_rows(X, y, sample_weight, pos_label)
     if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
         decision_values(estimator, take_rows(X, [0]))
     if isinstance(cv, Integral):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import joblib
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtr, ndtri_exp
 from sklearn import get_config
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from .._validation import check_option, refuse_ignored
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_covariance, check_prior
+from ..statistics._checks import check_option, refuse_ignored
 from ..statistics._warn_caller import warn_caller
 from ._blocks import evaluations_of
 from ._candidates import CONTRASTS, candidate, contrast_names
@@ -84,18 +83,6 @@ class Scorer:
     def __repr__(self):
         params = ", ".join(f"{k}={v!r}" for k, v in self._params.items())
         return f"{self._factory}({params})"
-
-    def __eq__(self, other):
-        if not isinstance(other, Scorer):
-            return NotImplemented
-        mine, theirs = (
-            (one._factory, one._request.score.requests, joblib.hash(one._params))
-            for one in (self, other)
-        )
-        return mine == theirs
-
-    def __hash__(self):
-        return hash(self._factory)  # parameters may be lists or splitters
 
     def _accept_sample_weight(self):
         return True
@@ -223,13 +210,8 @@ def make_cbauc_scorer(
     Question(prior, covariance, rows)
     check_option("scale", scale, ("auc", "probit"))
     check_option("output", output, ("number", "dict"))
-    params = dict(
-        prior=prior,
-        covariance=covariance,
-        rows=rows,
-        scale=scale,
-        pos_label=pos_label,
-    )
+    params = dict(prior=prior, covariance=covariance, rows=rows, pos_label=pos_label)
+    params["scale"] = scale
     if output == "dict":
         refuse_ignored('with output="dict"', scale=(scale, "auc"))
         params["output"] = output
@@ -286,13 +268,8 @@ def make_ebauc_scorer(
     """
     _of_ebauc(prior, covariance, rows, pos_label)
     check_option("thresholds", thresholds, ("scores", "all"))
-    params = dict(
-        prior=prior,
-        covariance=covariance,
-        rows=rows,
-        thresholds=thresholds,
-        pos_label=pos_label,
-    )
+    params = dict(prior=prior, covariance=covariance, rows=rows, pos_label=pos_label)
+    params["thresholds"] = thresholds
     return Scorer("make_ebauc_scorer", _ebauc, params)
 
 

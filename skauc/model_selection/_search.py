@@ -13,7 +13,7 @@ from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs
 from ..statistics._checks import as_numbers, check_integer, check_interval, generator
-from ..statistics._result import Value, data_frame, picture
+from ..statistics._result import data_frame, picture
 from . import _doubts as doubts
 from ._candidates import alike, candidates_of, joint_aucs, selection_bias
 from ._scorers import Scorer
@@ -21,7 +21,7 @@ from ._search_rules import parameter_values, simplest_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SearchPosterior(Value):
+class SearchPosterior:
     """Joint posterior of the AUCs of all candidates of a search.
 
     Made by :func:`search_posterior`.

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._validation import check_interval, check_option
-from ..statistics._checks import as_numbers
+from ..statistics._checks import as_numbers, check_interval, check_option
 from . import _doubts as doubts
 from ._candidates import contrast_names
 from .reading._estimators import n_rows

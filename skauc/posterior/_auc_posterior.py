@@ -16,7 +16,6 @@ from ..statistics._checks import (
     check_option,
     generator,
 )
-from ..statistics._result import Value
 from ._components import Components
 from ._distribution import AUCDistribution
 
@@ -297,7 +296,7 @@ def _of_probits(function, x):
 
 
 @dataclass(frozen=True, eq=False)
-class AUCPosteriors(Value):
+class AUCPosteriors:
     """Sequence of the posteriors of several models, whose methods return arrays.
 
     Parameters

@@ -9,7 +9,6 @@ from scipy.special import stdtr
 
 from ..statistics._checks import as_numbers, check_interval
 from ..statistics._moments import Moments
-from ..statistics._result import Value
 from ._auc_posterior import AUCPosterior
 
 COVARIANCES = ("common", "separate")
@@ -20,7 +19,7 @@ _RATIO_NODES = 301  # nodes; the error of the trapezoidal rule falls exponential
 
 
 @dataclass(frozen=True, eq=False)
-class NormalInverseWishart(Value):
+class NormalInverseWishart:
     """Conjugate prior ``Σ ~ IW(S, κ)``, ``μ_c | Σ ~ N(m_c, Σ/ν_c)``.
 
     Answers: how large is the AUC of a linear model under this prior of the class means
@@ -166,7 +165,7 @@ class NormalInverseWishart(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class ProjectedPosterior(Value):
+class ProjectedPosterior:
     """Posterior of the scores: ``σ_c² = q_c/χ²_{df_c}``, ``μ_c ~ N(m_c, σ_c²/ν_c)``.
 
     The arrays hold the parameters of both classes, shape (2,). If ``shared``, both

@@ -10,7 +10,6 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import qmc
 
 from ..statistics._checks import as_numbers, check_integer, check_numbers, generator
-from ..statistics._result import Value
 from ._distribution import Distribution
 
 _END = 1e-12  # Sobol points may be 0, whose normal quantile is −∞
@@ -98,7 +97,7 @@ def sobol(dimensions, n_draws, random_state):
 
 
 @dataclass(frozen=True, eq=False)
-class JointAUCs(Value):
+class JointAUCs:
     """Joint posterior of m AUCs.
 
     Parameters

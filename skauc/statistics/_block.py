@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ._checks import refuse_mask
+from ._checks import as_numbers, refuse_mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +71,7 @@ def _features(name, X, n_features):
     """Check real numbers in one or two dimensions, as wide as the other blocks."""
     X = as_rows(name, X)
     if X.dtype.kind == "O":
-        X = _floats(X, name)
+        X = as_numbers(name, X)
     if X.dtype.kind not in "biuf" or X.ndim > 2:
         raise ValueError(
             f"{name} must hold real numbers in one or two dimensions, got dtype "
@@ -84,15 +83,6 @@ def _features(name, X, n_features):
             f"as the other chunks, got shape {X.shape}"
         )
     return X
-
-
-def _floats(X, name):
-    """Convert an array of objects to floats."""
-    try:
-        return X.astype(float)
-    except (TypeError, ValueError, OverflowError):
-        odd = next((v for v in X.ravel() if not isinstance(v, Real)), "objects")
-        raise ValueError(f"{name} must hold real numbers, got {odd!r:.60}") from None
 
 
 def _column(name, column, n_rows):

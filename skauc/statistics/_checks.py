@@ -155,11 +155,22 @@ def as_numbers(name: str, value) -> np.ndarray:
     refuse_mask(name, value)
     try:
         array = np.asarray(value)
-        if array.dtype.kind in "biufO":
+        texts = str, bytes, type(None)  # float() would take some of them
+        odd = array.dtype.kind == "O" and any(isinstance(v, texts) for v in array.flat)
+        if array.dtype.kind in "biufO" and not odd:
             return array.astype(float, copy=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError(f"{name} must hold real numbers, got {short(value)}")
+    raise ValueError(f"{name} must hold numbers, got {_first_odd(value)}")
+
+
+def _first_odd(values):
+    """First of several values that is no number, for an error."""
+    if isinstance(values, str | bytes) or not np.iterable(values):
+        return short(values)
+    values = values.ravel().tolist() if isinstance(values, np.ndarray) else values
+    odd = (v for v in values if not isinstance(v, Real) or v != v)
+    return short(next(odd, type(values)))
 
 
 def as_verbosity(value) -> int:
@@ -176,12 +187,14 @@ def check_weights(values, n) -> np.ndarray:
             f"sample_weight must have shape ({n},), got shape {weight.shape}"
         )
     bad = ~((weight >= 0) & (weight < np.inf))
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(
-            f"sample_weight must be finite and >= 0, got {weight[row]} in row {row}"
-        )
+    refuse_rows(bad, "sample_weight", "be finite and >= 0", weight)
     return weight
+
+
+def refuse_rows(bad, name, rule, values):
+    """Raise if a row is bad, with the value of the first one."""
+    for row in np.flatnonzero(bad)[:1]:
+        raise ValueError(f"{name} must {rule}, got {values[row]} in row {row}")
 
 
 def short(value, longest=80) -> str:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ._block import as_rows
 from ._block_matrix import BlockMatrix
-from ._checks import as_numbers, check_flag, check_weights, refuse_mask
+from ._checks import as_numbers, check_flag, check_weights
 from ._collections import refuse_collection
 from ._numerics import RANGE, TINY, block_rows, parts_of
 from ._row_blocks import row_blocks
@@ -219,11 +220,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     if blocks is not None:
         return blocks.total(_moments_of_block, featurewise)
     X = _as_samples(X)
-    refuse_mask("positive", positive)
-    try:
-        positive = np.asarray(positive)
-    except ValueError:  # lists of several lengths
-        positive = np.empty(())
+    positive = as_rows("positive", positive)
     if positive.dtype != bool or positive.shape != X.shape[:1]:
         raise ValueError(
             f"positive must be a boolean mask of shape ({X.shape[0]},), got dtype "

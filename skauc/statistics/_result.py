@@ -7,7 +7,7 @@ line (``_head``); text, HTML and data frame are written from these.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import singledispatch
 from html import escape
 from typing import Any
@@ -17,26 +17,7 @@ import numpy as np
 _MOST_ROWS = 20  # of a table in text or HTML; to_frame has all rows
 
 
-class Value:
-    """Parent of frozen dataclasses (``eq=False``) that hold arrays.
-
-    ``==`` compares field by field (fields with ``compare=True``), arrays by their
-    entries and NaN equal to NaN; equal values have equal hashes.
-    """
-
-    def __eq__(self, other) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        # field by field, because == of arrays has no single truth value
-        return all(map(_same, _fields(self), _fields(other)))
-
-    def __hash__(self) -> int:
-        plain = (str, int, float, type(None))
-        simple = (v for v in _fields(self) if isinstance(v, plain) and v == v)
-        return hash((type(self), *simple))
-
-
-class Result(Value):
+class Result:
     """Parent of the values (``eq=False, repr=False``) that public functions return.
 
     ``_rows_in_text`` says whether the text shows the table below the first line.
@@ -176,20 +157,3 @@ def shown(value) -> str:
             text += f", … and {len(value) - _MOST_ROWS} more"
         return f"({text})" if isinstance(value, tuple) else f"[{text}]"
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
-
-
-def _fields(value):
-    return [getattr(value, field.name) for field in fields(value) if field.compare]
-
-
-def _same(a, b):
-    """Compare two fields: arrays, dictionaries and tuples entry by entry."""
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        a, b = np.asarray(a), np.asarray(b)
-        return np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f")
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(_same, a, b))
-    # only NaN differs from itself
-    return bool(a == b) or bool(a != a and b != b)

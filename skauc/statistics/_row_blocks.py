@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from importlib.util import find_spec
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -158,10 +159,9 @@ class RowBlocks:
             If a column is missing in the file, or a feature is not numeric.
         """
         blocks, features = blocks_of_parquet(path, y, sample_weight, X)
-        # without pandas there are no frames whose names could differ
-        known = features if find_spec("pandas") is not None else None
         found = cls(blocks)
-        found.feature_names = known
+        # without pandas there are no frames whose names could differ
+        found.feature_names = None if find_spec("pandas") is None else features
         return found
 
     def __repr__(self):
@@ -280,7 +280,7 @@ class RowBlocks:
         X : ndarray or CSR matrix of shape (n, P), or ndarray of shape (n,)
         y, weight : ndarray of shape (n,) or None
         """
-        X, y, weight = zip(*self.map(_rows_of), strict=True)
+        X, y, weight = zip(*self.map(attrgetter("X", "y", "weight")), strict=True)
         is_sparse = any(map(sparse.issparse, X))
         rows = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
         labels = None if y[0] is None else np.concatenate(y)
@@ -316,8 +316,3 @@ def joined_weights(weights, lengths):
         return None
     pairs = zip(weights, lengths, strict=True)
     return np.concatenate([np.ones(n) if w is None else w for w, n in pairs])
-
-
-def _rows_of(block):
-    """X, y and weight of a block."""
-    return block.X, block.y, block.weight

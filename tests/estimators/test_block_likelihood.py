@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skauc import IRLSLogisticRegression, RowBlocks
 
-CUTS = {"one": [], "some": [40, 41, 41, 170], "sorted": None, "rows": range(1, 240)}
+CUTS = {"one": [], "some": [40, 41, 41, 170], "sorted": None, "rows": range(1, 40)}
 PROBLEMS = {
     "plain": {},
     "no intercept": {"fit_intercept": False},
@@ -98,14 +98,14 @@ def test_more_features_than_rows_are_gathered():
 
 @pytest.mark.parametrize("penalty", ["l2", "firth"])
 def test_reports_that_need_the_rows(penalty):
-    X, y, weight = rows_of()
+    X, y, weight = rows_of(P=2)
     model = IRLSLogisticRegression(penalty=penalty).fit(X, y, weight)
     blocks = in_blocks(X, y, weight)
     expected = model.summary(method="profile", X=X, y=y, sample_weight=weight)
     found = model.summary(method="profile", X=blocks)
     assert found.low == pytest.approx(expected.low, rel=1e-8)
     assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-6)
-    question = {"contrast": [[0, 1, 1, 0, 0]]}
+    question = {"contrast": [[0, 1, 1]]}
     expected = model.likelihood_ratio_test(**question, X=X, y=y, sample_weight=weight)
     found = model.likelihood_ratio_test(**question, X=blocks)
     assert found == pytest.approx(expected, rel=1e-8)
@@ -156,7 +156,7 @@ def test_errors_of_all_blocks():
 # Dask --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("chunks", [240, 17, (100, 0, *[1] * 20, 120)])
+@pytest.mark.parametrize("chunks", [240, 50, (100, 0, *[1] * 4, 136)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_dask_arrays(chunks, weighted):
     array = pytest.importorskip("dask.array")

@@ -197,18 +197,6 @@ def test_min_norm_of_collinear_features():
 # Edge ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_warm_start_begins_at_the_last_coefficients(n_classes):
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, n_classes, 120)
-    X = rng.normal(size=(120, 3)) + 0.5 * y[:, None]
-    model = IRLSLogisticRegression(warm_start=True).fit(X, y)
-    first, coef = model.n_iter_, model.coef_
-    assert model.fit(X, y).n_iter_ < first
-    np.testing.assert_allclose(model.coef_, coef, rtol=1e-6)
-    assert model.fit(X[:, :2], y).coef_.shape[1] == 2  # no start for other features
-
-
 def test_features_that_are_0_everywhere():
     model = IRLSLogisticRegression(C=1.0, fit_intercept=False)
     with pytest.raises(

@@ -21,24 +21,22 @@ def two_normals(n_neg=300, n_pos=120, P=4, seed=0):
     return X, np.repeat([0, 1], [n_neg, n_pos])
 
 
-def pooled(X, y, denominator):
+def pooled(X, y):
     centred = np.vstack([X[y == c] - X[y == c].mean(0) for c in np.unique(y)])
-    K = len(np.unique(y)) if denominator == "unbiased" else 0
-    return centred.T @ centred / (len(y) - K)
+    return centred.T @ centred / (len(y) - len(np.unique(y)))
 
 
 # Oracle -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
-@pytest.mark.parametrize("denominator", ["unbiased", "ml"])
 @pytest.mark.parametrize("distance", [1.0, 0.01])
-def test_auc_is_the_mahalanobis_distance(solver, denominator, distance):
+def test_auc_is_the_mahalanobis_distance(solver, distance):
     X, y = two_normals()
     X[y == 1] -= (1 - distance) * (X[y == 1].mean(0) - X[y == 0].mean(0))
-    model = LinearDiscriminantROC(solver=solver, denominator=denominator).fit(X, y)
+    model = LinearDiscriminantROC(solver=solver).fit(X, y)
     d = X[y == 1].mean(0) - X[y == 0].mean(0)
-    delta = np.sqrt(d @ np.linalg.solve(pooled(X, y, denominator), d))
+    delta = np.sqrt(d @ np.linalg.solve(pooled(X, y), d))
     assert model.auc_ == pytest.approx(ndtr(delta / np.sqrt(2)), rel=1e-10)
     assert model.roc_.youden().j == pytest.approx(2 * ndtr(delta / 2) - 1, rel=1e-10)
     # Trap: this decision function contains the log odds of the classes.
@@ -59,7 +57,7 @@ def test_papers_curve_through_the_projection(params):
     model = LinearDiscriminantROC(**params).fit(X, y)
     alpha, beta = model.coef_[0], model.intercept_[0]
     mean = [X[y == c].mean(0) for c in (0, 1)]
-    gamma = np.sqrt(alpha @ pooled(X, y, "unbiased") @ alpha)
+    gamma = np.sqrt(alpha @ pooled(X, y) @ alpha)
     thresholds = np.linspace(-10, 10, 41)
     for rate, mu in ((model.roc_.fpr, mean[0]), (model.roc_.tpr, mean[1])):
         expected = ndtr((alpha @ mu + beta - thresholds) / gamma)
@@ -77,7 +75,7 @@ def test_pairs_of_three_classes():
     names = np.array(["a", "b", "c"])[y]
     model = LinearDiscriminantROC(priors=[0.5, 0.3, 0.2]).fit(X, names)
     assert list(model.pairwise_roc_) == [("a", "b"), ("a", "c"), ("b", "c")]
-    sigma = pooled(X, y, "unbiased")
+    sigma = pooled(X, y)
     F = model.decision_function(X)
     for (i, j), roc in zip(
         [(0, 1), (0, 2), (1, 2)], model.pairwise_roc_.values(), strict=True
@@ -98,8 +96,6 @@ def test_pairs_of_three_classes():
 
 def test_errors():
     X, y = two_normals()
-    with pytest.raises(ValueError, match=r"denominator must be one of .* got 'n'"):
-        LinearDiscriminantROC(denominator="n").fit(X, y)
     with pytest.raises(
         ValueError, match=r"at least 2 classes, got only 1 class, \[0.0\]"
     ):

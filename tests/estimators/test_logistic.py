@@ -237,7 +237,6 @@ def test_metadata_routing():
         ({"class_weight": {1: "x"}}, r"class_weight of 1 must lie in \[0, .* 'x'"),
         ({"reference": np.arange(2)}, "reference must be 1, the first of two labels"),
         ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
-        ({"warm_start": 2}, "warm_start must be True or False, got 2"),
     ],
 )
 def test_errors_name_the_parameter(params, text):

@@ -59,7 +59,7 @@ def found(X, y, weight=None, **params):
 
 @DEPENDENT
 @pytest.mark.parametrize(
-    "seeds", [range(25), pytest.param(range(25, 1000), marks=pytest.mark.slow)]
+    "seeds", [range(25), pytest.param(range(25, 400), marks=pytest.mark.slow)]
 )
 def test_separation_is_that_of_linear_programs(seeds):
     wrong, separated = [], 0

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from skauc import cortes_mohri_interval, cortes_mohri_moments
 
@@ -85,24 +84,6 @@ def test_broadcasts():
 # ---------------------------------------------------------------------- intervals
 
 
-def chebyshev_union(m, n, errors, level):
-    mean, variance = cortes_mohri_moments(m, n, errors)
-    reach = np.sqrt(variance / (1 - level))
-    return max((mean - reach).min(), 0), min((mean + reach).max(), 1)
-
-
-@pytest.mark.parametrize("how", ["clopper_pearson", "wilson"])
-def test_plain_interval_is_the_union_over_scipys_error_interval(how):
-    m, n, k, level = 60, 90, 31, 0.9
-    test = stats.binomtest(k, m + n)
-    method = "exact" if how == "clopper_pearson" else "wilson"
-    low, high = test.proportion_ci(np.sqrt(level), method=method)
-    errors = np.arange(np.ceil(low * 150), np.floor(high * 150) + 1)
-    got = cortes_mohri_interval(m, n, k, level, error_interval=how, adaptive=False)
-    expected = chebyshev_union(m, n, errors, np.sqrt(level))
-    assert got == pytest.approx(expected, rel=1e-12)
-
-
 @settings(deadline=None, max_examples=40)
 @given(
     st.integers(1, 1000),
@@ -138,12 +119,11 @@ def test_deviations_of_the_papers_table_1(name, N, share, rate, printed):
     assert np.sqrt(0.05) * (high - low) / 2 == pytest.approx(printed, rel=0.08)
 
 
-@pytest.mark.parametrize("adaptive", [True, False])
-def test_intervals_are_nested_and_inside(adaptive):
+def test_intervals_are_nested_and_inside():
     for case in [(1, 1, 0), (5, 500, 2), (20, 20, 40), (9, 9, 9)]:
         last = None
         for level in (0.5, 0.8, 0.9, 0.95, 0.99):
-            low, high = cortes_mohri_interval(*case, level, adaptive=adaptive)
+            low, high = cortes_mohri_interval(*case, level)
             assert 0 <= low <= high <= 1
             if last:
                 assert low <= last[0] + 1e-6
@@ -165,7 +145,7 @@ def test_intervals_are_nested_and_inside(adaptive):
         ((3, np.nan, 1), "n_neg must be a whole number >= 1, got nan"),
         ((3, 4, np.inf), "n_errors must be a whole number .*, got inf"),
         ((1e300, 4, 1), "n_pos must be a whole number <= 2\\*\\*53, got 1e\\+300"),
-        ((3, None, 1), "n_neg must be a whole number >= 1, got (nan|None)"),
+        ((3, None, 1), "n_neg must (be a whole number >= 1|hold numbers), got None"),
         ((3, 4, "1"), "n_errors must .* number.*, got '1'"),
         (([[1], [1, 2]], 4, 1), "n_pos must .* number.*, got"),
     ],
@@ -185,7 +165,3 @@ def test_numbers_of_other_shapes():
 def test_errors_of_the_options():
     with pytest.raises(ValueError, match=r"confidence_level .* got 1.5"):
         cortes_mohri_interval(5, 5, 1, 1.5)
-    with pytest.raises(ValueError, match="error_interval must be one of .* got 'wald'"):
-        cortes_mohri_interval(5, 5, 1, error_interval="wald")
-    with pytest.raises(ValueError, match="adaptive must be True or False, got 'no'"):
-        cortes_mohri_interval(5, 5, 1, adaptive="no")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
+from values import same
 
 from skauc import auc_estimate, one_vs_rest_auc
 
@@ -64,6 +65,10 @@ def test_weights_count_rows_and_clusters_of_one_are_rows():
     rows = one_vs_rest_auc(y, score).average()
     alone = one_vs_rest_auc(y, score, groups=np.arange(150)).average()
     assert alone.standard_error == pytest.approx(rows.standard_error, rel=1e-9)
+    given = {"sample_weight": weight, "groups": np.arange(150) // 2}
+    counted = {name: values[weight > 0] for name, values in given.items()}
+    kept = one_vs_rest_auc(y[weight > 0], score[weight > 0], **counted)
+    assert same(one_vs_rest_auc(y, score, **given), kept)
 
 
 def test_rows_twice_in_clusters_add_no_certainty():

@@ -24,6 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from values import same
 
 from skauc import (
     AUCComparison,
@@ -236,12 +237,13 @@ def test_pairs_are_those_of_two_models():
     assert result.pairs[0].probability() != result.pairs[0].probability(0.01)
     for pair, (a, b) in zip(result.pairs, combinations(MODELS, 2), strict=True):
         two = {a: MODELS[a], b: MODELS[b]}
-        assert pair == compare_cross_val_auc(two, X, Y, CV, rope=0.02)
+        assert same(pair, compare_cross_val_auc(two, X, Y, CV, rope=0.02))
     p = np.array([pair.pvalue for pair in result.pairs])
     adjusted = result.adjusted_pvalues
     assert adjusted.min() == pytest.approx(min(3 * p.min(), 1))
     assert adjusted.max() == pytest.approx(max(p.max(), min(2 * np.sort(p)[1], 1)))
-    assert result.influence.pairs == tuple(pair.influence for pair in result.pairs)
+    influences = tuple(pair.influence for pair in result.pairs)
+    assert same(result.influence.pairs, influences)
     S, A = result.influence.covariance, result.auc
     L = np.array([[1, -1, 0], [0, 1, -1]])
     chi2 = L @ A @ np.linalg.solve(L @ S @ L.T, L @ A)
@@ -312,7 +314,7 @@ def test_groups_stay_together():
     pair = compare_cross_val_auc(TWO, X, Y, GroupKFold(4), groups=groups)
     assert len(pair.differences) == 4
     folds = list(GroupKFold(4).split(X, Y, groups))
-    assert pair == compare_cross_val_auc(TWO, X, Y, folds)
+    assert same(pair, compare_cross_val_auc(TWO, X, Y, folds))
 
 
 def test_sizes_of_folds_enter_as_totals():
@@ -425,32 +427,12 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"folds_a": [0.9, 1.1]}, r"folds_a must lie in \[0, 1\], got 1.1"),
-        ({"folds_b": [0.9, np.nan]}, r"folds_b must lie in \[0, 1\], got nan"),
-        ({"folds_b": [0.9]}, r"two folds or more, got shapes \(2,\) and \(1,\)"),
-        ({"test_train_ratio": 0}, "test_train_ratio must be finite and > 0, got 0"),
-        ({"influence": 0.1}, "influence must be an AUCComparison, got 0.1"),
-        ({"rope": -1}, r"rope must lie in \[0, 1\), got -1"),
-    ],
-)
-def test_errors_of_the_value(change, message):
-    with pytest.raises(ValueError, match=message):
-        CrossValAUCComparison(**{**GOOD, **change})
-
-
 def test_errors_of_its_questions():
     pair = CrossValAUCComparison(**GOOD)
     with pytest.raises(ValueError, match=r"margin must lie in \[0, 1\), got 1.5"):
         pair.probability(1.5)
     with pytest.raises(ValueError, match=r"confidence_level must lie in .* got 95"):
         pair.confidence_interval(95)
-    with pytest.raises(
-        ValueError, match="names must hold at least three .* got 2 names"
-    ):
-        CrossValAUCComparisons(("a", "b"), (pair,), None)
 
 
 def test_folds_that_all_say_the_same_leave_no_doubt():

@@ -29,6 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
 from sklearn_versions import l1_part
+from values import same
 
 from skauc import (
     AdaptivePrior,
@@ -269,17 +270,17 @@ def test_a_search_is_fitted_once_for_each_candidate(monkeypatch):
 
 
 def test_sets_of_features_in_a_search_are_doubted():
-    # 60 sets of 5 of 200 features of noise: the best one looks like .67
+    # 30 sets of 5 of 200 features of noise: the best one looks like .65
     rng = np.random.default_rng(0)
     Z, y = rng.normal(size=(60, 200)), np.arange(60) % 2
-    sets = [[("own", "passthrough", rng.choice(200, 5, False))] for _ in range(60)]
+    sets = [[("own", "passthrough", rng.choice(200, 5, False))] for _ in range(30)]
     pipe = make_pipeline(ColumnTransformer(sets[0]), LogisticRegression())
     grid = {"columntransformer__transformers": sets}
     search = GridSearchCV(pipe, grid, **FREE).fit(Z, y)
-    with pytest.warns(UntrustedAUCWarning, match="60 different sets of features"):
+    with pytest.warns(UntrustedAUCWarning, match="30 different sets of features"):
         got = search_posterior(search, Z, y)
     assert any("corrects it by refits" in text for text in got.selected.warnings)
-    honest = auc_posterior(search, Z, y)
+    honest = auc_posterior(search, Z, y, prior=AdaptivePrior(refits=4))
     assert honest.second_source == "refits"
     assert honest.mean() < got.selected.mean() - 0.05
 
@@ -307,7 +308,7 @@ def test_one_candidate_and_equal_candidates():
     got = search_posterior([clone(PIPE).fit(X, Y)], X, Y)
     assert (got.p_best.tolist(), got.expected_loss.tolist()) == ([1.0], [0.0])
     assert got.bias_of_best_score == 0
-    assert got.selected == got.auc[0]
+    assert same(got.selected, got.auc[0])
     assert "mean_test_score" not in got.to_frame()
     twice = GridSearchCV(PIPE, {NAME: [1e-2, 1.0, 1.0]}, **FREE).fit(X, Y)
     got = search_posterior(twice, X, Y, random_state=1)
@@ -437,8 +438,8 @@ def test_weights_of_the_fit_repeat_rows():
 
 def test_jobs_seeds_and_text(search, posterior):
     again = search_posterior(search, X, Y, random_state=0)
-    assert again == posterior == pickle.loads(pickle.dumps(posterior))
-    assert hash(again) == hash(posterior)
+    assert same(again, posterior)
+    assert same(pickle.loads(pickle.dumps(posterior)), posterior)
     other = search_posterior(search, X, Y, random_state=1, n_draws=1000)
     assert other.p_best == pytest.approx(posterior.p_best, abs=0.06)
     assert repr(posterior).startswith("SearchPosterior(4 candidates, selected={'log")
@@ -446,7 +447,8 @@ def test_jobs_seeds_and_text(search, posterior):
 
 @pytest.mark.slow
 def test_jobs(search, posterior):
-    assert search_posterior(search, X, Y, random_state=0, n_jobs=2) == posterior
+    parallel = search_posterior(search, X, Y, random_state=0, n_jobs=2)
+    assert same(parallel, posterior)
 
 
 def test_simplest_and_frame(search, posterior):
@@ -664,7 +666,7 @@ def test_rule_of_one_score():
         ),
         (
             lambda: one_sd_rule("C")(results([0.5], np.eye(1), ["a"])),
-            "C must hold real numbers",
+            "C must hold numbers",
         ),
         (
             lambda: one_sd_rule("C")(
@@ -738,7 +740,7 @@ def test_candidates_whose_fit_fails_are_left_out(error_score):
     expected = search_posterior(whole, X, Y, random_state=0)
     assert found.p_best == pytest.approx(expected.p_best)
     assert found.params == expected.params
-    assert found.selected == expected.selected
+    assert same(found.selected, expected.selected)
     search.error_score = "raise"
     if np.isfinite(error_score):
         with pytest.raises(ValueError, match="C"):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from values import same
 
 from skauc import (
     AUCDifferencePosterior,
@@ -34,24 +35,14 @@ def test_copies_are_equal(value):
         copy.deepcopy(value),
         pickle.loads(pickle.dumps(value)),
     ):
-        assert value == other
-        assert hash(value) == hash(other)
-    assert value != "a posterior"
+        assert same(value, other)
 
 
-def test_one_changed_field_makes_another_value():
-    assert POSTERIOR != HEARD
-    assert POSTERIOR != AUCPosterior.from_components(
-        [0.5, 2.5], 0.2, 9.0, [8, 12], [0.3, 0.7]
-    )
-    assert POSTERIOR != AUCPosterior.from_components(0.5, 0.2, 9.0, 8.0)
-    assert PAIRS != PairwiseAUCPosterior({("a", "b"): POSTERIOR})
-    assert PRIOR == NormalInverseWishart(mean_pos=[0.5, 0.0], scale=np.eye(2))
+def test_a_prior_may_be_given_by_lists_and_whole_numbers():
     whole = NormalInverseWishart(mean_pos=np.array([1, 0], dtype=np.int32))
-    assert whole == NormalInverseWishart(mean_pos=np.array([1.0, 0.0]))
-    assert hash(whole) == hash(NormalInverseWishart(mean_pos=np.array([1.0, 0.0])))
-    assert NormalInverseWishart() == NormalInverseWishart(scale=1)
-    assert NormalInverseWishart() != NormalInverseWishart(scale=[1.0, 1.0])
+    assert same(whole, NormalInverseWishart(mean_pos=[1.0, 0.0]))
+    assert same(NormalInverseWishart(), NormalInverseWishart(scale=1))
+    assert not same(NormalInverseWishart(), NormalInverseWishart(scale=[1.0, 1.0]))
 
 
 def test_repr_names_what_entered():
@@ -110,6 +101,4 @@ def test_a_difference_answers_too():
     assert row["mean"] == pytest.approx((0.1 + 0.3 - 0.05) / 3)
     assert row["probability"] == 0.75
     assert difference.median() == pytest.approx(0.1)
-    assert difference == AUCDifferencePosterior(a.copy(), b.copy(), probability=0.75)
-    assert difference != AUCDifferencePosterior(b, a, probability=0.75)
     assert "<th>probability</th>" in difference._repr_html_()

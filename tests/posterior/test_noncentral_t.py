@@ -1,13 +1,14 @@
 """``√2 Z = μR + √v N`` with any degrees of freedom, against its definition."""
 
 from itertools import pairwise
+from math import exp, pi, sqrt
 
 import mpmath as mp
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
-from scipy.special import ndtr
+from scipy.special import gammainc, ndtr
 
 from skauc import AUCPosterior
 
@@ -21,7 +22,6 @@ def distribution(mu, root_v, df):
 
 def below(x, mu, root_v, df):
     """``P(μR + √v N ≤ x)``: ∫ P(√v N ≤ x − μR) over the levels of R, by parts."""
-    R = stats.chi(df, scale=df**-0.5)
     # dP(√v N ≤ x − μr)/dr · P(R ≤ r), around the place where μr = x and towards r = 0
     width = root_v / abs(mu)
     ends = x / mu + width * np.arange(-12, 12.1, 2)
@@ -29,7 +29,8 @@ def below(x, mu, root_v, df):
     ends = np.unique(np.maximum(np.concatenate([ends, near]), 0))
 
     def integrand(r):
-        return stats.norm.pdf((x - mu * r) / root_v) / width * R.cdf(r)
+        normal = exp(-(((x - mu * r) / root_v) ** 2) / 2) / sqrt(2 * pi) / width
+        return normal * gammainc(df / 2, df * r**2 / 2)  # R² is χ²/df
 
     parts = [
         quad(integrand, *pair, epsabs=1e-14, epsrel=1e-11)[0] for pair in pairwise(ends)

@@ -96,7 +96,7 @@ def exponential(scale, y):
     return -mp.expm1(-y / scale) if y < 0 else mp.mpf(0)
 
 
-@pytest.mark.parametrize("tail", [0.5, 5.0, 40.0, 150.0, 300.0])
+@pytest.mark.parametrize("tail", [0.5, 5.0, 40.0, 300.0])
 @pytest.mark.parametrize(
     "rest", [(0.6, 1.5), (-0.8, 0.5), (0.6, 0.0), (0.4,), (1.5,), (-0.7,)], ids=str
 )
@@ -112,7 +112,7 @@ def test_two_and_three_terms_against_mpmath(rest, tail):
             return one_term(w, b, x - first)
         return exponential(2 * w, x - first)
 
-    with mp.workdps(25):
+    with mp.workdps(20):
         # the inner probability is not smooth where the rest meets its own vertex
         root = np.sqrt(slope**2 + 4 * (x + b**2 / (4 * w)))
         edges = {(-slope + s * root) / 2 + d for s in (1, -1) for d in (-1, 0, 1)}

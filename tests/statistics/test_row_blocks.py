@@ -233,7 +233,7 @@ BAD = {
     "complex": (lambda X: X + 1j, "X must hold real numbers .* complex128"),
     "objects": (
         lambda X: np.full(X.shape, "seven", object),
-        "real numbers, got 'seven'",
+        "numbers, got 'seven'",
     ),
     "three": (lambda X: X[:, :, None], "X must hold real numbers in one or two"),
     "number": (lambda X: 3.0, "X must be an array of rows, got 3.0"),

@@ -25,9 +25,9 @@ from sklearn.utils import indexable
 from ..._validation import (
     check_counted,
     check_labels,
-    check_non_negative,
     check_positive,
     check_score,
+    counted_rows,
     distinct_labels,
     take_rows,
 )
@@ -237,7 +237,7 @@ def _takes_weight(model):
     return keywords or "sample_weight" in parameters
 
 
-def counted_rows(X, y, sample_weight, pos_label, groups=None):
+def checked_rows(X, y, sample_weight, pos_label, groups=None):
     """Mask, label, weight, X, labels and groups of the rows of positive weight."""
     refuse_collection("X", X)
     X, labels = indexable(X, check_labels(y))
@@ -279,11 +279,7 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None):
     # with more than two classes the estimator itself raises if it is binary
     if pos_label is not None or len(distinct_labels(labels)) <= 2:
         check_positive(y, pos_label=pos_label)
-    sample_weight = check_non_negative(sample_weight, len(labels))
-    if sample_weight is not None and not sample_weight.all():
-        kept = np.flatnonzero(sample_weight)
-        X, labels = take_rows(X, kept), labels[kept]
-        sample_weight = sample_weight[kept]
+    labels, sample_weight, X = counted_rows(labels, sample_weight, X)
     _check_range(X)
     model = clone(estimator)
     with columns_named(X):
