@@ -95,7 +95,8 @@ def broken_links(site):
 def page_shows(pages, name):
     """Return whether a page exists and holds the anchor of this public name."""
     path = pages / f"{name}.html"
-    return path.exists() and f'id="skauc.{name}"' in path.read_text(encoding="utf-8")
+    anchor = f'id="{module(name)}.{name}"'
+    return path.exists() and anchor in path.read_text(encoding="utf-8")
 
 
 def public_names():
@@ -104,10 +105,14 @@ def public_names():
     return sorted({*skauc.__all__, *getattr(results, "__all__", ())} - {"results"})
 
 
+def module(name):
+    """Return the module from which users import a public name."""
+    return "skauc" if name in skauc.__all__ else "skauc.results"
+
+
 def public(name):
     """Return the object that a public name stands for."""
-    where = skauc if name in skauc.__all__ else skauc.results
-    return getattr(where, name)
+    return getattr(skauc if name in skauc.__all__ else skauc.results, name)
 
 
 # ---- Reference --------------------------------------------------------------------
@@ -139,8 +144,7 @@ def contents():
 
 def reference_pages():
     """Return ``{path: text}`` of one page for each public name, and their index."""
-    index = [*title("Reference"), "All public names, by task. Everything is imported"]
-    index += ["from ``skauc``.", ""]
+    index = [*title("Reference"), "All public names, by task.", ""]
     pages = {}
     for task, names in contents().items():
         index += [*title(task, "-"), ".. list-table::", "   :widths: 35 65", ""]
@@ -157,7 +161,7 @@ def reference_page(name):
     """Return the page of a public name: its docstring and those of its methods."""
     target = public(name)
     kind = "class" if inspect.isclass(target) else "function"
-    page = [*title(name), ".. currentmodule:: skauc", ""]
+    page = [*title(name), f".. currentmodule:: {module(name)}", ""]
     if kind == "class":
         kind = "exception" if issubclass(target, BaseException) else "class"
     elif not callable_in_source(target):
@@ -318,7 +322,7 @@ def interval_table():
     """Return the coverage of the intervals of an AUC."""
     rows = [
         [
-            f"``{r['method']}``, {r['transform']}" if r["transform"] else r["method"],
+            f"``{r['method']}``" + (f", {r['transform']}" if r["transform"] else ""),
             *map(two, (r["least coverage"], r["mean"], r["mean width"])),
         ]
         for r in rows_of("intervals/methods")
@@ -329,10 +333,15 @@ def interval_table():
 def speed_table(name):
     """Return the times of a group of tasks beside those of a named peer."""
     rows = [
-        [r["what"], f"{int(r['n']):,} × {int(r['P']):,}", r["peer"], two(r["ratio"])]
+        [r["what"], size(r["n"], r["P"]), r["peer"], two(r["ratio"])]
         for r in rows_of(name)
     ]
     return table(["task", "rows × columns", "compared with", "ratio of times"], rows)
+
+
+def size(n, P):
+    """Return numbers of rows and columns; of a single column the rows alone."""
+    return f"{int(n):,} × {int(P):,}" if P != "1" else f"{int(n):,}"
 
 
 # ---- Changes and the house --------------------------------------------------------

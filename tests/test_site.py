@@ -24,6 +24,11 @@ PROGRAMS = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8")
 MIGRATION = (EXAMPLES / "coming_from.rst").read_text(encoding="utf-8")
 CALLS = re.findall(r"^     - ``(.*)``$", MIGRATION, re.MULTILINE)
 CALLS = list(dict.fromkeys(part for row in CALLS for part in row.split("``, ``")))
+COSTLY = re.compile('profile|"bootstrap"|n_boot|bayesian_val_score')
+MARKED = [
+    pytest.param(call, marks=pytest.mark.slow if COSTLY.search(call) else ())
+    for call in CALLS
+]
 SEES_NAMES = {"skauc", "model", "firth", "GridSearchCV"}
 
 
@@ -38,6 +43,7 @@ def load(name):
 site_pages = load("site_pages")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: page.stem)
 def test_programs_of_a_page_run(page):
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -72,7 +78,7 @@ def names():
     }
 
 
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("call", MARKED)
 def test_call_that_replaces_another_package_runs(call, names):
     first = re.match(r"\w+", call)[0]
     assert first in SEES_NAMES
