@@ -31,6 +31,7 @@ nitpicky = True
 # Other packages' pages and the package's private folders have no page here.
 nitpick_ignore_regex = [("py:.*", r"(sklearn|scipy|numpy)\..*|skauc\.[a-z_]+(\..*)?")]
 
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # the docstrings name the types
 numpydoc_show_class_members = False  # site_pages lists them
 numpydoc_xref_param_type = False

@@ -102,7 +102,7 @@ everyone = operating_points(
     y_all, pipe.decision_function(X_all), threshold=points.threshold
 )
 print(f"\nof the bad risks {points.sensitivity[0]:.2f} are found", end=" ")
-print(f"(all customers: {everyone.sensitivity[0]:.2f});", end=" ")
+print(f"(all customers: {everyone.sensitivity[0]:.2f})")
 print(f"of the good ones {points.specificity[0]:.2f} are kept", end=" ")
 print(f"({everyone.specificity[0]:.2f})")
 
