@@ -1,6 +1,7 @@
 """Sphinx's settings: ``python -m sphinx -W examples site`` builds the pages."""
 
 import os
+import pkgutil
 import sys
 from pathlib import Path
 
@@ -29,7 +30,9 @@ default_role = "code"
 highlight_language = "python"
 nitpicky = True
 # Other packages' pages and the package's private folders have no page here.
-nitpick_ignore_regex = [("py:.*", r"(sklearn|scipy|numpy)\..*|skauc\.[a-z_]+(\..*)?")]
+folders = "|".join(m.name for m in pkgutil.iter_modules(skauc.__path__) if m.ispkg)
+elsewhere = rf"(sklearn|scipy|numpy)\..*|skauc\.({folders})(\..*)?"
+nitpick_ignore_regex = [("py:.*", elsewhere)]
 
 toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # the docstrings name the types
