@@ -87,7 +87,6 @@ from .intervals._auc_estimate import AUCEstimate, auc_estimate
 from .intervals._band import ROCBand
 from .intervals._compare import compare_auc
 from .intervals._comparison import AUCComparison, AUCComparisons
-from .intervals._contrast import AUCContrast
 from .intervals._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
 from .intervals._cross_val_comparison import (
     CrossValAUCComparison,
@@ -150,7 +149,6 @@ __version__ = "0.1.0"
 __all__ = [
     "AUCComparison",
     "AUCComparisons",
-    "AUCContrast",
     "AUCDifferencePosterior",
     "AUCEstimate",
     "AUCPosterior",

@@ -289,20 +289,3 @@ class Projection:
             scale = np.sqrt(variance * (1 + 1 / scatter.n) + share**2 * spread)
             out.append((mean, direction.size * scale))
         return out
-
-
-def dense_probits(neg, pos, directions, *, unseen=0) -> np.ndarray:
-    """Probit of the AUC along directions (k, P), from the moments of both classes.
-
-    Dense signals under the inverse Wishart, features in their own units.
-    """
-    scatter = Scatter.of_moments(neg, pos, standardize=False, unseen=unseen)
-    signals = signals_under(
-        inverse_wishart(scatter), scatter, None, power=1.0, dense_only=True
-    )
-    return np.array(
-        [
-            probit_of(*signals.components(scatter, scatter.direction(w, None), None))[0]
-            for w in directions
-        ]
-    )

@@ -73,8 +73,6 @@ class Scatter:
         Traces of the standardised scatters of both classes.
     standardize : bool
         Whether each feature was divided by its own standard deviation.
-    unseen : int, default=0
-        Further dimensions in which the rows do not vary.
     """
 
     inverse_scale: np.ndarray
@@ -87,7 +85,6 @@ class Scatter:
     n_pos: float
     traces: np.ndarray
     standardize: bool
-    unseen: int = 0
 
     @classmethod
     def of(cls, rows, standardize=True) -> Scatter:
@@ -110,14 +107,14 @@ class Scatter:
         return cls(*along, neg.n, pos.n, traces, standardize)
 
     @classmethod
-    def of_moments(cls, neg, pos, standardize=True, unseen=0) -> Scatter:
+    def of_moments(cls, neg, pos, standardize=True) -> Scatter:
         """Decompose the scatter of both classes, given as their moments."""
         neg, pos = _uncertain(neg, pos)
         inverse_scale, d, traces = _standardised(neg, pos, standardize)
         W = (neg.scatter + pos.scatter) * inverse_scale * inverse_scale[:, None]
         values, V = positive_eigen(W)
         along = inverse_scale, d, values, V, False, V.T @ d
-        return cls(*along, neg.n, pos.n, traces, standardize, unseen)
+        return cls(*along, neg.n, pos.n, traces, standardize)
 
     @property
     def spread(self) -> np.ndarray:
@@ -146,8 +143,8 @@ class Scatter:
 
     @property
     def n_features(self) -> int:
-        """Number of features that vary plus unseen dimensions."""
-        return int(np.count_nonzero(self.inverse_scale)) + self.unseen
+        """Number of features that vary."""
+        return int(np.count_nonzero(self.inverse_scale))
 
     @property
     def multiplicity(self) -> np.ndarray:

@@ -131,12 +131,12 @@ class Signals:
         return weight, mean * chi / np.sqrt(unit), variance
 
 
-def signals_under(covariance, scatter, rows, power, *, dense_only=False) -> Signals:
+def signals_under(covariance, scatter, rows, power) -> Signals:
     """Weigh the three kinds of signal by the evidence of d."""
     attainable = attainable_probits(power)
     log_dense, weight, shrink, probit = _dense(covariance, scatter, attainable)
     log_few, slab = -np.inf, None
-    if scatter.n_features > 1 and not dense_only:
+    if scatter.n_features > 1:
         # ω̂ = N^{−½}d of the features that vary, N the noise of d; normal scores
         (omega,) = noise_power(-0.5, [covariance], scatter, scatter.d, scatter.b, rows)
         omega = normal_scores(omega[scatter.inverse_scale > 0], scatter.n - 2)

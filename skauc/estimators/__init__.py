@@ -43,9 +43,6 @@ A matrix A with ``AᵀΣA = I`` on the range of Σ gives ``θ* = AAᵀμ``.
 that ``Σ = Σ_i z_i z_iᵀ``, Frobenius norms and n rows:
 
     "auto"    α = (Σ_i ‖z_i‖⁴ − ‖Σ‖²/n)/‖Σ − τI‖²             (Ledoit & Wolf)
-    "oas"     α = (‖Σ‖² + (Pτ)²)/{(n + 1)‖Σ − τI‖²}           (Chen et al.)
-    "bayes"   the α, among 100 values, with the largest Bayesian AUC of
-              ``((1 − α)Σ + ατI)⁻¹μ`` under the adaptive prior; the largest α of ties
 
 each at most 1.
 

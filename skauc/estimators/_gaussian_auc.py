@@ -30,7 +30,7 @@ def _can_stream(model):
     """Whether moments determine the shrinkage; Ledoit–Wolf's needs every row."""
     if isinstance(model.shrinkage, str) and model.shrinkage == "auto":
         raise AttributeError(
-            "shrinkage must be 'oas', 'bayes' or a number in partial_fit, which does "
+            "shrinkage must be a number or None in partial_fit, which does "
             "not see all rows at once, got 'auto'"
         )
     return True
@@ -46,11 +46,10 @@ class GaussianAUCClassifier(LinearClassifier):
 
     Parameters
     ----------
-    shrinkage : None, float in [0, 1], "auto", "oas" or "bayes", default=None
+    shrinkage : None, float in [0, 1] or "auto", default=None
         Weight α of the multiple of the identity in the covariance. ``"auto"`` is the
-        weight of Ledoit and Wolf, ``"oas"`` that of Chen et al. ``"bayes"`` selects,
-        from 100 values, the one with the largest Bayesian AUC under the adaptive prior
-        (computed from the class moments, without rows left out).
+        weight of Ledoit and Wolf. To choose α by the Bayesian AUC, search over numbers
+        with :data:`skauc.cbauc_scorer`.
     standardize : bool, default=True
         Shrink towards the diagonal of Σ (the identity for standardised features)
         instead of the identity. It has no effect without shrinkage.
@@ -217,7 +216,7 @@ class GaussianAUCClassifier(LinearClassifier):
     def _check_parameters(self):
         """Check the parameters of the estimator."""
         if isinstance(self.shrinkage, str):
-            check_option("shrinkage", self.shrinkage, ("auto", "oas", "bayes"))
+            check_option("shrinkage", self.shrinkage, ("auto",))
         elif self.shrinkage is not None:
             check_interval("shrinkage", self.shrinkage, 0, 1)
         if isinstance(self.threshold, str):

@@ -109,14 +109,8 @@ def maximise(model, rows) -> LogisticResult:
     -------
     LogisticResult
     """
-    level = 0.0
-    if rows.offset is not None and model.fit_intercept:
-        # centre the offset: with a large one no row has information at B = 0
-        level = float(np.average(rows.offset, weights=rows.weight))
-        rows = replace(rows, offset=rows.offset - level)
     few = rows.n_rows < rows.n_features
-    result = _in_row_space(model, rows) if few else _newton(model, rows)
-    return replace(result, intercept=result.intercept - level)
+    return _in_row_space(model, rows) if few else _newton(model, rows)
 
 
 def _in_row_space(model, rows):

@@ -12,16 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from ..adaptive._data_model import dense_probits
 from ..statistics._moments import Moments, class_moments
 from ._rows import fourth_powers, row_space
 
 _EPS = np.finfo(float).eps
 _SMALLEST_DEVIATION = 1e-8  # in units of the gap of the class means; less is rounding
 _OUTSIDE = 1e-6  # share of μ outside the range of Σ that is more than rounding
-# 100 values of α from nearly 0 to .999, logarithmic at both ends
-_PATH = np.append(np.geomspace(1e-4, 0.5, 70), 1 - np.geomspace(0.5, 1e-3, 31)[1:])
-_ROUNDING = 1e-9  # share of the range of the probits below which values are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +206,7 @@ def shrinkage_weight(problem, method) -> float:
     Parameters
     ----------
     problem : RayleighProblem
-    method : None, float, "auto", "oas" or "bayes"
+    method : None, float or "auto"
 
     Returns
     -------
@@ -219,10 +215,6 @@ def shrinkage_weight(problem, method) -> float:
     if method == "auto":
         size, powers = (problem.n_features, problem.n), problem.fourth_powers()
         return ledoit_wolf_weight(problem.sigma, *size, powers)
-    if method == "oas":
-        return _oracle_approximating(problem)
-    if method == "bayes":
-        return _largest_bayesian_auc(problem)
     return float(method or 0)
 
 
@@ -237,31 +229,3 @@ def ledoit_wolf_weight(sigma, P, n, fourth_powers) -> float:
     # designs of normal rows, 45 : 5 to 200 : 20 and 50 : 50, 3 to 40 features)
     noise = fourth_powers - square / n
     return float(min(max(noise, 0.0) / spread, 1.0)) if spread > 0 else 0.0
-
-
-def _oracle_approximating(problem):
-    """Chen et al. (2010), eq. 23 without its terms 2/P, like scikit-learn's ``oas``."""
-    square, trace = np.sum(problem.sigma**2), np.trace(problem.sigma)
-    spread = square - trace**2 / problem.n_features
-    if spread <= 0:
-        return 1.0
-    # (‖Σ‖² + (Pτ)²)/{(n + 1)‖Σ − τI‖²}, at most 1
-    return float(min((square + trace**2) / ((problem.n + 1) * spread), 1.0))
-
-
-def _largest_bayesian_auc(problem):
-    """α with the largest Bayesian AUC, under the prior learnt from the moments."""
-    if not problem.mu.any() or not problem.sigma.any():
-        return 1.0  # no direction separates the classes, or every one does
-    # ((1 − α)Σ + ατI)⁻¹μ = V diag{1/((1 − α)λ + ατ)} Vᵀμ: one decomposition for all α
-    values, V = linalg.eigh(problem.sigma)
-    values, m = np.maximum(values, 0), V.T @ problem.mu
-    tau = values.sum() / problem.n_features
-    alpha = _PATH[:, None]
-    path = (m / ((1 - alpha) * values + alpha * tau)) @ V.T
-    probits = dense_probits(
-        problem.neg, problem.pos, path, unseen=problem.n_extra_dimensions
-    )
-    # of values that differ only by rounding take the strongest shrinkage
-    best = np.max(probits) - probits <= _ROUNDING * np.ptp(probits)
-    return float(_PATH[np.flatnonzero(best)[-1]])

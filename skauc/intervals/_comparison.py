@@ -7,10 +7,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.special import chdtrc
 
 from ..statistics._result import LabelledResult, Result
 from ..statistics._wald import Interval, WaldTable
-from ._contrast import AUCContrast, JointTest, chi_square
+from ._contrast import chi_square
 
 
 class TestedDifference(LabelledResult):
@@ -170,7 +171,7 @@ class ComparedPairs(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AUCComparisons(JointTest, ComparedPairs):
+class AUCComparisons(ComparedPairs):
     """Comparison of three or more AUCs under their joint covariance.
 
     Made by :func:`compare_auc`.
@@ -226,45 +227,20 @@ class AUCComparisons(JointTest, ComparedPairs):
         pairs = tuple(compare(i, j) for i, j in combinations(range(k), 2))
         return cls(auc, covariance, statistic, df, pairs, float(smaller))
 
+    @property
+    def pvalue(self) -> float:
+        """P-value of the joint hypothesis that all AUCs are equal."""
+        return float(chdtrc(self.df, self.statistic)) if self.df else 1.0
+
     def _head(self):
-        return {"auc": self.auc} | super()._head()
+        names = "auc", "statistic", "df", "pvalue"
+        return {name: getattr(self, name) for name in names}
 
     def _columns(self):
         names = [f"{i} - {j}" for i, j in combinations(range(len(self.auc)), 2)]
         columns = ComparedPairs._columns(self)
         kept = "difference", "low", "high", "statistic", "pvalue", "adjusted_pvalue"
         return {"": names} | {name: columns[name] for name in kept}
-
-    def contrast(self, L) -> AUCContrast:
-        """Estimate and test linear combinations of the AUCs.
-
-        Answers: is the first score better than the mean of the others, or are two
-        differences equal? It does the work of SAS's ROCCONTRAST and Stata's
-        ``roccomp, test()``.
-
-        Parameters
-        ----------
-        L : array-like of shape (r, k) or (k,)
-            One combination per row; the coefficients of a difference add up to 0. A row
-            that is a combination of other rows adds no degree of freedom.
-
-        Returns
-        -------
-        AUCContrast
-            ``estimate``, ``standard_error`` and ``pvalues`` of each row, and the joint
-            χ² test of all rows: ``statistic``, ``df`` and ``pvalue``.
-
-        Raises
-        ------
-        ValueError
-            If L does not have k columns, or has a row of zeros or a number that is not
-            finite.
-
-        References
-        ----------
-        DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595
-        """
-        return AUCContrast._of(L, self)
 
 
 def stacked(results) -> dict:

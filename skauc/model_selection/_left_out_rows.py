@@ -165,7 +165,7 @@ def out_of_bag(model) -> tuple[Source | None, list[str]]:
 
     The AUC is None where such rows are not known, or too few.
     """
-    bag = model.scored.bag
+    bag = None if model.scored.group is not None else model.scored.bag
     if bag is None:
         return None, []
     place = np.full(len(model.scored.y), -1)

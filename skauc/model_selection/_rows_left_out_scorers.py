@@ -115,8 +115,7 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **how):
             UndefinedMetricWarning,
         )
         return np.nan
-    known = (None, []) if model.front.group is not None else out_of_bag(model)
-    source, reasons = known
+    source, reasons = out_of_bag(model)
     if source is not None:
         warn(reasons + equal_rows(model.given_rows, model.positive))
         return source.auc

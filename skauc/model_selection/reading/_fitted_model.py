@@ -245,9 +245,10 @@ class FittedModel:
 
     def _rows(self, X):
         """Rows of this model from rows of all classes."""
-        which = slice(None) if self.which is None else self.which
-        group = None if self.scored.group is None else self.scored.group[which]
-        return Rows.of(X[which], self.positive, self.weight, group).as_counts()
+        group = self.scored.group
+        if self.which is not None:
+            X, group = X[self.which], None if group is None else group[self.which]
+        return Rows.of(X, self.positive, self.weight, group).as_counts()
 
     @cached_property
     def _entered(self):
@@ -399,13 +400,13 @@ def _dependent(group, labels, kept):
     if group is None or len(np.unique(group[kept])) == len(group[kept]):
         return None
     group = group[kept]
-    for label in np.unique(labels):
-        number = len(np.unique(group[labels == label]))
-        if number < FEWEST:
-            raise ValueError(
-                f"groups must hold rows of each class in at least {FEWEST} groups, "
-                f"because two are left out together, got {number} with y = {label!r}"
-            )
+    classes = (group[labels == label] for label in np.unique(labels))
+    fewest = min(len(np.unique(groups)) for groups in classes)
+    if fewest < FEWEST:
+        raise ValueError(
+            f"groups must hold rows of each class in at least {FEWEST} groups, because "
+            f"two are left out together, got {fewest}"
+        )
     return group
 
 

@@ -85,9 +85,7 @@ def _l2_only(linear):
 
 
 def _irls(linear, rows, flipped):
-    """As :func:`_logistic`; not for Firth's penalty, nor with an offset."""
-    if linear.has_offset_:
-        return "it was trained with an offset"
+    """As :func:`_logistic`; not for Firth's penalty."""
     if linear.penalty == "firth":
         return "its penalty is not L2 alone"
     return _fit(linear, rows, flipped, LOGISTIC, 1 / float(linear.C))
