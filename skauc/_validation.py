@@ -4,8 +4,6 @@ Every public function checks its input here, once; the functions behind it take 
 arrays and the mask.
 """
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 
 import numpy as np

@@ -177,9 +177,6 @@ RESULTS = {
     "comparison": lambda **k: skauc.compare_auc(WORDS, SCORE, OTHER, **k),
     "constant": lambda **k: skauc.compare_auc(WORDS, SCORE, constant=0.6, **k),
     "comparisons": lambda **k: skauc.compare_auc(WORDS, SCORE, OTHER, PROB, **k),
-    "contrast": lambda **k: skauc.compare_auc(WORDS, SCORE, OTHER, PROB, **k).contrast(
-        [1, -1, 0]
-    ),
     "points": lambda **k: skauc.operating_points(WORDS, SCORE, threshold=[0, 1], **k),
     "rates": lambda **k: skauc.operating_points(
         WORDS, SCORE, threshold=0.5, **k

@@ -1,7 +1,5 @@
 """Join the model of a data set with an AUC of rows left out (sections 5 and 6)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

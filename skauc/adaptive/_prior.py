@@ -1,7 +1,5 @@
 """The adaptive prior: its parameters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from numbers import Integral
 

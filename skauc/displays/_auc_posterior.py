@@ -1,7 +1,5 @@
 """Picture of posteriors of the AUC."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Picture of ROC curves: analytic and empirical, or of folds and their average."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Curves that a ROC display draws: curves of folds, their average, credible bands."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

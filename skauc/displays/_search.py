@@ -1,7 +1,5 @@
 """Display of a search: AUC of each candidate, and probability of being the best."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 

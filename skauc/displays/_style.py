@@ -1,7 +1,5 @@
 """Parent of all displays: axes, curves, bands, labels and colours."""
 
-from __future__ import annotations
-
 from typing import Any
 
 # Okabe & Ito's colours, which colour-blind readers can distinguish, without yellow and

@@ -43,6 +43,7 @@ A matrix A with ``AᵀΣA = I`` on the range of Σ gives ``θ* = AAᵀμ``.
 that ``Σ = Σ_i z_i z_iᵀ``, Frobenius norms and n rows:
 
     "auto"    α = (Σ_i ‖z_i‖⁴ − ‖Σ‖²/n)/‖Σ − τI‖²             (Ledoit & Wolf)
+    "oas"     α = (‖Σ‖² + (Pτ)²)/{(n + 1)‖Σ − τI‖²}           (Chen et al.)
 
 each at most 1.
 

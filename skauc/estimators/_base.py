@@ -4,13 +4,14 @@ A fitted model is ``coef_`` and ``intercept_``; ``decision = X @ coef_.T + inter
 one column for two classes (towards ``classes_[1]``), K columns for K > 2.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._validation import check_score
+from ..statistics._checks import short
 from ..statistics._collections import columns_named, refuse_collection
 
 
@@ -90,3 +91,98 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if decision.ndim == 2:
             return decision
         return np.column_stack([np.zeros_like(decision), decision])
+
+
+_LARGEST_OFFSET = 1e150  # its square does not overflow
+
+
+class OffsetClassifier(LinearClassifier):
+    """Linear classifier whose methods take ``offset``, of two classes; None is 0."""
+
+    def decision_function(self, X, offset=None):
+        """Linear predictor ``X @ coef_ + intercept_ + offset``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        offset : array-like of shape (n,), default=None
+            Added to the logit of ``classes_[1]``, for two classes; None is 0, even if
+            the model was fitted with an offset.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+        """
+        decision = super().decision_function(X)
+        offset = check_offset(offset, len(decision), self.classes_)
+        return decision if offset is None else decision + offset
+
+    def predict(self, X, offset=None):
+        """Label of the most probable class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        offset : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._label_of(self.decision_function(X, offset))
+
+    def predict_proba(self, X, offset=None):
+        """Class probabilities, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        offset : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        return softmax(self._logits(self.decision_function(X, offset)), axis=1)
+
+    def predict_log_proba(self, X, offset=None):
+        """Logarithm of the class probabilities, finite also where they underflow.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        offset : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        return log_softmax(self._logits(self.decision_function(X, offset)), axis=1)
+
+    def score(self, X, y, sample_weight=None, offset=None):
+        """Accuracy of the predicted labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), default=None
+        offset : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X, offset)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+
+def check_offset(offset, n, classes) -> np.ndarray | None:
+    """Check an offset: one finite number per row, for two classes."""
+    if offset is None:
+        return None
+    if len(classes) > 2:
+        raise ValueError(
+            f"offset must be None for more than two classes, got {short(offset)}"
+        )
+    return check_score(offset, n, name="offset", largest=_LARGEST_OFFSET)

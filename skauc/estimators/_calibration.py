@@ -4,8 +4,6 @@ Cox's regression ``logit P(y = 1) = a + b logit(p)`` has a = 0 and b = 1 if the
 probabilities p are correct.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

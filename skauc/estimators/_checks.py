@@ -1,7 +1,5 @@
 """Checks of classes, their weights, and features."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._validation import check_floats, check_labels, distinct_labels

@@ -1,7 +1,5 @@
 """The ROC curves of the pairs of classes of a discriminant."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -13,8 +13,6 @@ authors' logistf does. Steps near it use the curvature of ℓ*, with ``zᵢ = H^
     H − ½ X̃ᵀdiag{h(1 − 6p(1 − p))}X̃ + ½ MᵀM,    M = Σ v_i(1 − 2p_i) (zᵢ⊗zᵢ) x̃ᵢᵀ.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

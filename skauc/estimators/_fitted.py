@@ -1,7 +1,5 @@
 """A fitted logistic model, and the checks of what its inference needs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +11,7 @@ from ..statistics._row_blocks import row_blocks
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import NOT_COUNTS, SampleWeightWarning
 from . import _checks as check
-from ._base import LinearClassifier
+from ._base import OffsetClassifier, check_offset
 from ._maximum import opened
 from ._report import FittedLikelihood, Report
 from ._rows import open_rows
@@ -22,10 +20,10 @@ COVARIANCES = ("model", "HC0", "HC1", "cluster")
 SAME = 1e-6  # relative difference of two log-likelihoods of the same float32 rows
 
 
-class LogisticFit(LinearClassifier):
+class LogisticFit(OffsetClassifier):
     """Inference of a fitted logistic model, without its rows.
 
-    Robust covariances and profiles take the X, y, ``sample_weight`` of
+    Robust covariances and profiles take the X, y, ``sample_weight`` and ``offset`` of
     the fit once more, and other rows are refused.
     """
 
@@ -111,7 +109,7 @@ class LogisticFit(LinearClassifier):
             )
         return likelihood.sandwich(rows.groups) * (G / (G - 1) * (n - 1) / rest)
 
-    def _opened(self, X=None, y=None, sample_weight=None, groups=None):
+    def _opened(self, X=None, y=None, sample_weight=None, offset=None, groups=None):
         """The likelihood of the rows of the fit, which the caller passes again."""
         if X is None or (y is None and row_blocks(X) is None):
             name = "X" if X is None else "y"
@@ -120,14 +118,14 @@ class LogisticFit(LinearClassifier):
                 "and profile limits, likelihood-ratio tests of a contrast and robust "
                 f"errors need them: pass X= and y= of the fit, got {name}=None"
             )
-        rows = self._rows(X, y, sample_weight, groups, known=self.classes_)
+        rows = self._rows(X, y, sample_weight, offset, groups, known=self.classes_)
         rows = rows.raised() if np.isinf(self.C) else rows
         likelihood = FittedLikelihood(*opened(self, rows, self._coefficient_rows()))
         again, once = likelihood.point.log_likelihood, self.log_likelihood_
         # other rows have another likelihood at these coefficients
         if not abs(again - once) <= SAME * abs(once):
             raise ValueError(
-                "X, y and sample_weight must be those of the fit, whose "
+                "X, y, sample_weight and offset must be those of the fit, whose "
                 f"log-likelihood is {once:.6g}, got {again:.6g}"
             )
         return likelihood
@@ -137,18 +135,19 @@ class LogisticFit(LinearClassifier):
         parts = [self.coef_] + [self.intercept_] * bool(self.fit_intercept)
         return np.column_stack(parts)
 
-    def _rows(self, X, y, sample_weight, groups=None, known=None):
+    def _rows(self, X, y, sample_weight, offset, groups=None, known=None):
         """Check the rows of a fit, or rows that are passed again."""
         options = {"binary": self.penalty == "firth", "reset": known is None}
         rows = open_rows(self, X, y, sample_weight, known=known, **options)
         if row_blocks(X, y, sample_weight) is not None:
-            if groups is not None:
-                got = type(groups).__name__
-                raise ValueError(
-                    f"groups must be None where X comes in blocks, got {got}"
-                )
+            for name, value in (("offset", offset), ("groups", groups)):
+                rule, got = "be None where X comes in blocks", type(value).__name__
+                if value is not None:
+                    raise ValueError(f"{name} must {rule}, got {got}")
         else:
-            rows = replace(rows, groups=check_groups(groups, len(rows.y)))
+            offset = check_offset(offset, len(rows.y), rows.classes)
+            groups = check_groups(groups, len(rows.y))
+            rows = replace(rows, offset=offset, groups=groups)
         rows = rows.counted()
         if self.class_weight is None:
             return rows

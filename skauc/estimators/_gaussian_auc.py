@@ -1,7 +1,5 @@
 """The classifier with the largest Gaussian AUC."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
@@ -30,7 +28,7 @@ def _can_stream(model):
     """Whether moments determine the shrinkage; Ledoit–Wolf's needs every row."""
     if isinstance(model.shrinkage, str) and model.shrinkage == "auto":
         raise AttributeError(
-            "shrinkage must be a number or None in partial_fit, which does "
+            "shrinkage must be 'oas' or a number in partial_fit, which does "
             "not see all rows at once, got 'auto'"
         )
     return True
@@ -46,10 +44,10 @@ class GaussianAUCClassifier(LinearClassifier):
 
     Parameters
     ----------
-    shrinkage : None, float in [0, 1] or "auto", default=None
+    shrinkage : None, float in [0, 1], "auto" or "oas", default=None
         Weight α of the multiple of the identity in the covariance. ``"auto"`` is the
-        weight of Ledoit and Wolf. To choose α by the Bayesian AUC, search over numbers
-        with :data:`skauc.cbauc_scorer`.
+        weight of Ledoit and Wolf, ``"oas"`` that of Chen et al. To choose α by the
+        Bayesian AUC, search over numbers with :data:`skauc.cbauc_scorer`.
     standardize : bool, default=True
         Shrink towards the diagonal of Σ (the identity for standardised features)
         instead of the identity. It has no effect without shrinkage.
@@ -216,7 +214,7 @@ class GaussianAUCClassifier(LinearClassifier):
     def _check_parameters(self):
         """Check the parameters of the estimator."""
         if isinstance(self.shrinkage, str):
-            check_option("shrinkage", self.shrinkage, ("auto",))
+            check_option("shrinkage", self.shrinkage, ("auto", "oas"))
         elif self.shrinkage is not None:
             check_interval("shrinkage", self.shrinkage, 0, 1)
         if isinstance(self.threshold, str):

@@ -1,7 +1,5 @@
 """Inference of a fitted logistic model: errors, tests, criteria."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import chdtrc, expit, ndtri
 from sklearn.utils.validation import validate_data
@@ -70,6 +68,7 @@ class LogisticInference(LogisticFit):
         y=None,
         groups=None,
         sample_weight=None,
+        offset=None,
         names=None,
     ) -> CoefficientTable:
         """Table of coefficients with standard errors, z, p-values and intervals.
@@ -95,7 +94,7 @@ class LogisticInference(LogisticFit):
             ``"profile"``: an interval contains all values that a likelihood-ratio test
             does not reject, p-values are those of this test, and z is its signed root.
             With ``penalty="firth"`` the penalised likelihood is used.
-        X, y, sample_weight : default=None
+        X, y, sample_weight, offset : default=None
             Data of the fit, needed for profiles and for a robust covariance other than
             the default.
         groups : array-like of shape (n,), default=None
@@ -153,7 +152,7 @@ class LogisticInference(LogisticFit):
         """
         check_level("confidence_level", confidence_level)
         check_option("method", method, _METHODS)
-        rows = {"X": X, "y": y, "sample_weight": sample_weight}
+        rows = {"X": X, "y": y, "sample_weight": sample_weight, "offset": offset}
         self._require("summary", counts=method == "profile")
         if method == "wald":
             V = self._chosen_covariance(covariance, groups, rows)
@@ -212,7 +211,7 @@ class LogisticInference(LogisticFit):
         covariance, groups
             As for :meth:`summary`.
         **rows
-            X, y, sample_weight of the fit, needed for a robust covariance.
+            X, y, sample_weight and offset of the fit, needed for a robust covariance.
 
         Returns
         -------
@@ -237,7 +236,7 @@ class LogisticInference(LogisticFit):
         V = self._chosen_covariance(covariance, groups, rows, rank)
         return self._report(*V).wald_test(contrast, value)
 
-    def predict_interval(self, X, confidence_level=0.95):
+    def predict_interval(self, X, confidence_level=0.95, *, offset=None):
         """Confidence limits for the probability of ``classes_[1]`` of each row.
 
         Answers: how precisely does the model know the *probability* of each row? They
@@ -249,6 +248,7 @@ class LogisticInference(LogisticFit):
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
         confidence_level : float in (0, 1), default=0.95
+        offset : array-like of shape (n,), default=None
 
         Returns
         -------
@@ -268,7 +268,7 @@ class LogisticInference(LogisticFit):
                 "predict_interval is for two classes, got classes_ "
                 f"{self.classes_.tolist()}"
             )
-        centre = self.decision_function(X)
+        centre = self.decision_function(X, offset)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
@@ -307,7 +307,7 @@ class LogisticInference(LogisticFit):
             :meth:`wald_test`. With ``penalty="firth"`` the *penalised* likelihoods are
             compared, both with the determinant of all features, as in R's logistftest.
         **rows
-            X, y, sample_weight of the fit, needed with ``contrast``.
+            X, y, sample_weight and offset of the fit, needed with ``contrast``.
 
         Returns
         -------

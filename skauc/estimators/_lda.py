@@ -1,7 +1,5 @@
 """Linear discriminant analysis with its ROC curve in closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 

@@ -4,8 +4,6 @@ All of these are sums over blocks of rows; rows in memory are a single block.
 Section 1 of :mod:`skauc.estimators` has the formulas.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -23,24 +21,24 @@ class Coding:
     shift: np.ndarray | None = None  # subtracted from the features
 
     def parts(self, block):
-        """Yield shifted rows, codes, weights times class factors."""
-        for rows, codes, weight in block.parts():
+        """Yield shifted rows, codes, weights times class factors, and offsets."""
+        for rows, codes, weight, offset in block.parts():
             rows = rows if self.shift is None else rows - self.shift
             weight = weight if self.factors is None else weight * self.factors[codes]
-            yield rows, codes, weight
+            yield rows, codes, weight, offset
 
-    def logits(self, rows, B):
-        """F = T (X̃B)ᵀ, one column per row of X."""
+    def logits(self, rows, B, offset=0.0):
+        """F = T (X̃B + offset)ᵀ, one column per row of X."""
         P = rows.shape[1]
         F = B[:P].T @ rows.T
         if self.fit_intercept:
             F += B[P][:, None]
-        return self.T @ F
+        return self.T @ (F + offset)
 
     def probabilities(self, block, B):
         """Yield rows with a column of ones, class probabilities, codes, weights."""
-        for rows, codes, weight in self.parts(block):
-            p, _ = softmax(self.logits(rows, B), codes)
+        for rows, codes, weight, offset in self.parts(block):
+            p, _ = softmax(self.logits(rows, B, offset), codes)
             if self.fit_intercept:
                 rows = np.column_stack([rows, np.ones(len(rows))])
             yield rows, p, codes, weight
@@ -67,8 +65,8 @@ def likelihood_terms(block, coding, B):
     T, P, size, value = coding.T, block.X.shape[1], len(B), 0.0
     pairs = list(combinations(range(len(T)), 2))
     S, G = np.zeros((len(pairs), P + 1, P + 1)), np.zeros((T.shape[1], P + 1))
-    for rows, codes, weight in coding.parts(block):
-        p, log_own = softmax(coding.logits(rows, B), codes)
+    for rows, codes, weight, offset in coding.parts(block):
+        p, log_own = softmax(coding.logits(rows, B, offset), codes)
         value += weight @ log_own  # ℓ = Σ w_i log p_{i c_i}
         scaled = np.empty_like(rows, order="C")
         for S_km, (k, m) in zip(S, pairs, strict=True):

@@ -1,7 +1,5 @@
 """Logistic regression by Newton's method, with the inference that belongs to it."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
@@ -72,6 +70,8 @@ class IRLSLogisticRegression(LogisticInference):
         does not exist: some coefficients are infinite. None if they are not separated.
         It is checked only without a penalty, by a linear program where the steps leave
         a doubt.
+    has_offset_ : bool
+        Whether the model was fitted with an offset.
     rank_ : int
         Rank of the features together with the intercept.
     reference_ : label
@@ -157,7 +157,7 @@ class IRLSLogisticRegression(LogisticInference):
         self.class_weight = class_weight
         self.reference = reference
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, offset=None):
         """Fit the model by Newton's method.
 
         Parameters
@@ -174,6 +174,10 @@ class IRLSLogisticRegression(LogisticInference):
             :class:`skauc.SampleWeightWarning`); relative weights that add up to less
             than their effective number of rows are raised to it. With finite C,
             multiplying the weights by a has the same effect as multiplying C by a.
+        offset : array-like of shape (n,), default=None
+            Known term of the logit of ``classes_[1]``, for two classes. Predictions do
+            not remember it: pass their own ``offset``. Not supported for rows in
+            blocks.
 
         Returns
         -------
@@ -195,12 +199,13 @@ class IRLSLogisticRegression(LogisticInference):
         """
         self._check_parameters()
         with unchanged_by_errors(self, X):
-            rows = self._rows(X, y, sample_weight)
+            rows = self._rows(X, y, sample_weight, offset)
             self.classes_ = rows.classes
             self.weights_are_counts_ = are_counts(rows.weight)
             rows = rows.raised() if np.isinf(self.C) else rows
             self.reference_ = self.classes_[reference_code(self, self.classes_)]
             self.result_ = result = maximise(self, rows)
+        self.has_offset_ = offset is not None
         self.n_observations_ = rows.total
         for name in set(vars(result)) - {"covariance", "null"}:
             setattr(self, f"{name}_", getattr(result, name))

@@ -1,7 +1,5 @@
 """The maximum of a logistic likelihood, penalised or not: sections 1 and 2."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -109,8 +107,14 @@ def maximise(model, rows) -> LogisticResult:
     -------
     LogisticResult
     """
+    level = 0.0
+    if rows.offset is not None and model.fit_intercept:
+        # centre the offset: with a large one no row has information at B = 0
+        level = float(np.average(rows.offset, weights=rows.weight))
+        rows = replace(rows, offset=rows.offset - level)
     few = rows.n_rows < rows.n_features
-    return _in_row_space(model, rows) if few else _newton(model, rows)
+    result = _in_row_space(model, rows) if few else _newton(model, rows)
+    return replace(result, intercept=result.intercept - level)
 
 
 def _in_row_space(model, rows):

@@ -1,7 +1,5 @@
 """Quadratic discriminant analysis with its ROC curve."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -3,8 +3,6 @@
 Sections 2 and 3 of :mod:`skauc.estimators`.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -206,7 +204,7 @@ def shrinkage_weight(problem, method) -> float:
     Parameters
     ----------
     problem : RayleighProblem
-    method : None, float or "auto"
+    method : None, float, "auto" or "oas"
 
     Returns
     -------
@@ -215,6 +213,8 @@ def shrinkage_weight(problem, method) -> float:
     if method == "auto":
         size, powers = (problem.n_features, problem.n), problem.fourth_powers()
         return ledoit_wolf_weight(problem.sigma, *size, powers)
+    if method == "oas":
+        return _oracle_approximating(problem)
     return float(method or 0)
 
 
@@ -229,3 +229,13 @@ def ledoit_wolf_weight(sigma, P, n, fourth_powers) -> float:
     # designs of normal rows, 45 : 5 to 200 : 20 and 50 : 50, 3 to 40 features)
     noise = fourth_powers - square / n
     return float(min(max(noise, 0.0) / spread, 1.0)) if spread > 0 else 0.0
+
+
+def _oracle_approximating(problem):
+    """Chen et al. (2010), eq. 23 without its terms 2/P, like scikit-learn's ``oas``."""
+    square, trace = np.sum(problem.sigma**2), np.trace(problem.sigma)
+    spread = square - trace**2 / problem.n_features
+    if spread <= 0:
+        return 1.0
+    # (‖Σ‖² + (Pτ)²)/{(n + 1)‖Σ − τI‖²}, at most 1
+    return float(min((square + trace**2) / ((problem.n + 1) * spread), 1.0))

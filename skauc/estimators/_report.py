@@ -14,8 +14,6 @@ https://doi.org/10.2307/1912526) or clusters (Liang & Zeger 1986,
 https://doi.org/10.1093/biomet/73.1.13).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

@@ -36,7 +36,7 @@ _EPS = np.finfo(float).eps
 # Rows are scaled and multiplied in parts that fit into a core's level-2 cache (2 MiB)
 # together with their scaled copy and the information
 _PART_BYTES = 2**20
-_COLUMNS = "X", "y", "weight", "groups"  # one value per row
+_COLUMNS = "X", "y", "weight", "offset", "groups"  # one value per row
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,7 @@ class FitRows:
     y: np.ndarray
     classes: np.ndarray
     weight: np.ndarray | None = None
+    offset: np.ndarray | None = None  # added to the logit of class 1, of two classes
     groups: np.ndarray | None = None
     factors: np.ndarray | None = None  # factors of the weights of the classes
 
@@ -117,13 +118,14 @@ class FitRows:
         return rows
 
     def parts(self):
-        """Yield float64 rows, codes and weights, part by part."""
+        """Yield float64 rows, codes, weights and offsets, part by part."""
         n, P = self.X.shape
         for part in parts_of(n, max(_PART_BYTES // (8 * (P + 1)), 64)):
             rows = self.X[part]
             rows = rows.toarray() if sparse.issparse(rows) else rows
             weight = np.ones(len(rows)) if self.weight is None else self.weight[part]
-            yield rows.astype(float, copy=False), self.y[part], weight
+            offset = 0.0 if self.offset is None else self.offset[part]
+            yield rows.astype(float, copy=False), self.y[part], weight, offset
 
     def sum(self, function, *shared):
         """The sum of ``function(rows, *shared)`` over the blocks."""

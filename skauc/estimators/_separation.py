@@ -20,8 +20,6 @@ decrement δ² it follows that ``g'D ≤ δ²m``, hence ``u z'D ≤ δ²m`` for 
    https://ora.ox.ac.uk/objects/uuid:8f9ee0d0-d78e-4101-9ab4-f9cbceed2a2a).
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from itertools import combinations
 
@@ -76,7 +74,7 @@ def exact_separation(objective, start, point, decrement2):
     """
     rows, coding = objective.rows, objective.coding
     bound = _MUCH_LARGER * max(decrement2, _EPS * rows.total)
-    if _is_well_informed(objective, start, point, bound):
+    if rows.offset is None and _is_well_informed(objective, start, point, bound):
         return None
     B = objective.coordinates.parameters(point.theta)
     products, *found = zip(*rows.map(_interior, coding, B, bound), strict=True)
@@ -154,10 +152,10 @@ def _interior(block, coding, B, bound):
     K, P = len(coding.T), block.X.shape[1]
     S = np.zeros((K * (K - 1) // 2, P + 1, P + 1))
     n_outside, least = 0, np.inf
-    for rows, codes, weight in coding.parts(block):
+    for rows, codes, weight, offset in coding.parts(block):
         margins = _pair_margins(coding.logits(rows, B), codes)
         least = min(least, margins[:, weight > 0].min(initial=np.inf))
-        large, outside = _split(coding, rows, codes, weight, B, bound)
+        large, outside = _split(coding, rows, codes, weight, offset, B, bound)
         n_outside += np.count_nonzero(outside)
         scaled = np.empty_like(rows, order="C")
         for S_km, (k, m) in zip(S, combinations(range(K), 2), strict=True):
@@ -166,9 +164,9 @@ def _interior(block, coding, B, bound):
     return second_derivatives(coding.T, S, len(B)), n_outside, least
 
 
-def _split(coding, rows, codes, weight, B, bound):
+def _split(coding, rows, codes, weight, offset, B, bound):
     """Of shape (K, n): whether u of a pair is large, and whether it is not."""
-    p, _ = softmax(coding.logits(rows, B), codes)
+    p, _ = softmax(coding.logits(rows, B, offset), codes)
     large = weight * p >= bound
     outside = ~large & (weight > 0)
     outside.put(own_class(codes), False)
@@ -178,8 +176,8 @@ def _split(coding, rows, codes, weight, B, bound):
 def _outside(block, coding, B, bound, axes, scale):
     """Pairs with u < bound: z along the axes, without rounding."""
     found = [np.zeros((0, len(axes)))]
-    for rows, codes, weight in coding.parts(block):
-        _, outside = _split(coding, rows, codes, weight, B, bound)
+    for rows, codes, weight, offset in coding.parts(block):
+        _, outside = _split(coding, rows, codes, weight, offset, B, bound)
         j, i = np.nonzero(outside)
         F = np.array([coding.logits(rows[i], axis) for axis in axes])
         pair = np.arange(len(i))

@@ -13,8 +13,6 @@ positives their lowest, for the upper limit the reverse.
 inside the band everywhere is the confidence level (Besag et al. 1995).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ AUCs is the mean of the differences of the placements, row by row, so that equal
 scores have a variance of exactly 0 and not of a few roundings.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The joint test of several AUCs under their covariance."""
 
-from __future__ import annotations
-
 import numpy as np
 
 _NO_VARIANCE = 1e-12  # share of the trace below which an axis has no variance

@@ -3,8 +3,6 @@
 The derivation is section 5 of :mod:`skauc.intervals`; its letters are used here.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 import numpy as np

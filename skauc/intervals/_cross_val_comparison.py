@@ -11,8 +11,6 @@ and that ``(d̄ − Δ)/√V`` is Student's t with J − 1 degrees of freedom. T
 test, the interval and, under a flat prior, the posterior of Δ (Corani & Benavoli).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

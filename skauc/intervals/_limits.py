@@ -7,8 +7,6 @@ ratios are computed elementwise. The formulas for AUCs are in sections 2 and 3 o
 ``relative_risk(...).confidence_interval`` give the same for one 2 × 2 table at a time.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri
 

@@ -4,8 +4,6 @@ Each method of the registry ``INTERVALS`` states the values and points for which
 valid, and returns limits for all points at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -7,8 +7,6 @@ https://doi.org/10.1016/0022-2496(75)90001-2; Obuchowski
 https://doi.org/10.1093/biomet/41.3-4.351.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple

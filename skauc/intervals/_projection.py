@@ -5,8 +5,6 @@ has the methods ``.auc()``, ``.rates(t)`` and ``.ebauc(t)``.
 The score functions ``f(y_true, y_score)`` treat the score as a single Gaussian feature.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 

@@ -4,8 +4,6 @@ Section 8 of :mod:`skauc.intervals` has the permutation test of Bandos, Rockette
 (2005).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..statistics._checks import check_integer, generator

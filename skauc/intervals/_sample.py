@@ -1,7 +1,5 @@
 """The two samples of scores behind every interval and test."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

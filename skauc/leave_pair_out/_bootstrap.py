@@ -3,8 +3,6 @@
 This module knows scores and weights, not models.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..statistics._levels import balanced_variance, empirical_auc

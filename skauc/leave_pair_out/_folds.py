@@ -1,7 +1,5 @@
 """Repeated stratified folds, in the form of the samples of ``_bootstrap``."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ._bootstrap import SEED, canonical_order

@@ -4,8 +4,6 @@ Rows of one group (a patient, a session) depend on each other, so that they are 
 together. Pairs within a group are not compared: new rows come from new groups.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

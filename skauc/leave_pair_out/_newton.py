@@ -4,8 +4,6 @@ An objective is ``Σ_i c_i loss(a_iᵀθ) + ½ θᵀ diag(penalty) θ``. With th
 of the scores its Hessian is ``AᵀΩA + diag(penalty)``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -20,8 +20,6 @@ which is off by .001 there. The errors are as large as those of A(k) (.99 of 5-f
 cross-validation's with more features than rows, .89 with fewer).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ._bootstrap import won_by

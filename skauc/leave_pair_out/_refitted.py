@@ -12,8 +12,6 @@ It is exact for squared losses, whose κ_ij is ``ω_i E_ij/g_i``. For others κ_
 separated classes answer a slope that grows exponentially.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ._newton import minimise

@@ -1,7 +1,5 @@
 """Nine ridge models of a data set with their exact leave-pair-out AUC."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg
 

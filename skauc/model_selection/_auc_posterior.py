@@ -4,8 +4,6 @@ Section 7 of :mod:`skauc.posterior` and, for the adaptive prior,
 :mod:`skauc.model_selection._candidates` have the mathematics of the difference.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from ..intervals._projection import check_prior

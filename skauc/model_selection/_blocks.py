@@ -7,8 +7,6 @@ are computed from the sample. The posterior is then shifted, in probits, by the
 difference between the empirical AUC of all scores and that of the sample's scores.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """The bootstrap estimate of the AUC of any classifier."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 

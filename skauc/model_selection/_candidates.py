@@ -13,8 +13,6 @@ ranking do not differ. The last term is the uncertainty of the rows left out. He
 rows have DeLong's covariance of empirical AUCs, conjugate priors their spread times ρ.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Real

@@ -1,7 +1,5 @@
 """Cross-validated AUCs with their intervals, and comparisons over shared folds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from itertools import combinations

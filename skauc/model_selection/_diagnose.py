@@ -1,7 +1,5 @@
 """Estimates of one AUC next to each other, and reasons not to trust it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

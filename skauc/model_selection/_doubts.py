@@ -4,8 +4,6 @@ A sentence names what is doubtful, how large the effect can be where that is kno
 and what the user can do.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

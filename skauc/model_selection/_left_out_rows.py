@@ -34,8 +34,6 @@ components, and between −.17 and +.15 from .4 n on, with and without whitening
 steps need folds rather than samples, which hold fewer distinct rows than components.
 """
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from functools import partial

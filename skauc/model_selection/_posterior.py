@@ -6,8 +6,6 @@ scorer ranks by the model of the data set alone. A report (``auc_posterior``) le
 rows out, and refits the model where no closed form exists.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """What is asked about a fitted model on given rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

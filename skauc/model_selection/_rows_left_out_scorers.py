@@ -1,7 +1,5 @@
 """Scorers that leave rows out: leave-pair-out in closed form, and cross-validation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from numbers import Integral

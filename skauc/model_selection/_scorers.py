@@ -1,7 +1,5 @@
 """Bayesian scorers for ``GridSearchCV``: they rank candidates and refit nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtr, ndtri_exp
 from sklearn import get_config

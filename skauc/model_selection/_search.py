@@ -3,8 +3,6 @@
 :mod:`._candidates` has the mathematics of the joint posterior.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tools for a search: a splitter and a rule of choice."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -10,8 +10,6 @@ a scaler in front stores their means, and a support vector machine some of them.
 scorer fits no clones: its rows are training rows, unless this evidence contradicts it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 

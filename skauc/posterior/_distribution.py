@@ -4,8 +4,6 @@ A child class has ``mean``, ``var``, ``ppf`` and ``_table_rows``; spread, interv
 text, tables and the picture follow from these.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..statistics._checks import check_level

@@ -1,7 +1,5 @@
 """Two linear models, or many, under one joint posterior (section 8)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

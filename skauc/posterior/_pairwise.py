@@ -6,8 +6,6 @@ and their joint posterior is not known: the dependence with the largest variance
 used, in which all pairs are high together and low together.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

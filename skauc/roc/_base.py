@@ -4,8 +4,6 @@ A child class has ``auc, fpr(t), tpr(t), roc(u)``, the corners of its curve and 
 thresholds at which the densities of the two classes are equal; everything else follows.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ offset, and thresholds that are not below its mean: a lower tail is the upper ta
 −S.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import ndtri
 

@@ -1,7 +1,5 @@
 """One block of rows: clean arrays, and how results of blocks add up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any

@@ -3,8 +3,6 @@
 An error names the argument, the rule and the value that was given, in this order.
 """
 
-from __future__ import annotations
-
 from numbers import Number, Real
 
 import numpy as np

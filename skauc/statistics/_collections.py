@@ -1,7 +1,5 @@
 """Collections of rows in blocks and frames: errors that name them and their columns."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import numpy as np

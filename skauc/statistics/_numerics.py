@@ -1,7 +1,5 @@
 """Constants and helpers of several folders: range of numbers, blocks of rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 RANGE = 1e-70, 1e70  # sizes of features, scores and weights: fourth powers are numbers

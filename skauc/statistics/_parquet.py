@@ -1,7 +1,5 @@
 """Rows of a Parquet file, in blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ._numerics import rows_read_at_once

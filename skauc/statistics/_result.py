@@ -4,8 +4,6 @@ A result defines the columns of its table (``_columns``) and the numbers of its 
 line (``_head``); text, HTML and data frame are written from these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch

@@ -7,8 +7,6 @@ standard error of 0 means that the estimate is exact: p is 0 if it differs from 
 null, and 1 otherwise. A standard error of inf gives p = 1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

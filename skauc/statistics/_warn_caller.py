@@ -1,7 +1,5 @@
 """Warnings that name the line of the user's call."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import warnings

@@ -1,7 +1,5 @@
 """The meaning of weights: counts of rows, and what happens to other weights."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ._numerics import parts_of

@@ -88,7 +88,6 @@ def assert_same_fit(got, expected, rtol=1e-8):
         {"shrinkage": "auto"},
         {"shrinkage": "auto", "standardize": False},
         {"shrinkage": "oas"},
-        {"shrinkage": "bayes"},
         {"threshold": "prior"},
         {"threshold": 1.5},
     ],

@@ -4,8 +4,6 @@ The class of the transformer decides where it is known; otherwise the transforme
 tried on rows. This module knows scikit-learn's transformers and no models.
 """
 
-from __future__ import annotations
-
 from copy import copy
 
 import numpy as np

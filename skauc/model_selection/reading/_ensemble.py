@@ -8,8 +8,6 @@ its rows in every leaf, and a member of another kind is fitted once more. Ensemb
 which this, or the mean vote, is not what it should be have no known rows out of bag.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ under their routed name, and its scores are larger for ``classes_[1]``. This mod
 knows scikit-learn's interface and no single linear model.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ front of the linear model, and the objective that the model minimised there
 (:mod:`._objective_of`). For more than two classes there is one for each pair.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations

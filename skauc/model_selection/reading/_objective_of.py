@@ -6,8 +6,6 @@ regression with the same direction. For every other model a reason is returned. 
 module knows the parameters of scikit-learn's linear models.
 """
 
-from __future__ import annotations
-
 from inspect import signature
 
 import numpy as np
@@ -85,7 +83,9 @@ def _l2_only(linear):
 
 
 def _irls(linear, rows, flipped):
-    """As :func:`_logistic`; not for Firth's penalty."""
+    """As :func:`_logistic`; not for Firth's penalty, nor with an offset."""
+    if linear.has_offset_:
+        return "it was trained with an offset"
     if linear.penalty == "firth":
         return "its penalty is not L2 alone"
     return _fit(linear, rows, flipped, LOGISTIC, 1 / float(linear.C))
