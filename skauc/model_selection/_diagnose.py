@@ -271,7 +271,7 @@ def diagnose(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     >>> print(diagnose(model, X, y))  # doctest: +ELLIPSIS
-    Bayesian AUC            0.99...
+    AUC                           0.99...
     """
     question = Question(
         prior, rows=rows, pos_label=pos_label, left_out="fits", groups=groups
