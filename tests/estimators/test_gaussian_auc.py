@@ -277,21 +277,6 @@ def test_collinear_features_are_named():
     assert model.coef_[0, 6] == 0
 
 
-@pytest.mark.parametrize(
-    ("params", "text"),
-    [
-        ({"shrinkage": 1.5}, r"shrinkage must lie in \[0, 1\], got 1.5"),
-        ({"shrinkage": "ridge"}, "shrinkage must be one of 'auto', .*got 'ridge'"),
-        ({"threshold": "best"}, "threshold must be one of .* got 'best'"),
-        ({"threshold": np.inf}, "threshold must be a finite number, got inf"),
-        ({"standardize": "no"}, "standardize must be True or False, got 'no'"),
-    ],
-)
-def test_errors_name_the_parameter(params, text):
-    with pytest.raises(ValueError, match=text):
-        GaussianAUCClassifier(**params).fit(*two_normals())
-
-
 def test_errors_name_the_data():
     X, y = two_normals()
     with pytest.raises(ValueError, match=r"more than 1 row .* got 1 in the positive"):

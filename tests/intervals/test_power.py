@@ -169,16 +169,11 @@ def test_sizes_are_the_least(method):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"auc": 1.0}, r"auc must lie in \(0, 1\), got 1.0"),
         ({"auc": [0.7, -1]}, r"auc must lie in \(0, 1\), got -1.0"),
-        ({"null": 0}, r"null must lie in \(0, 1\), got 0.0"),
-        ({"alpha": 1.5}, r"alpha must lie in \(0, 1\), got 1.5"),
         ({"n_pos": 1}, r"n_pos must be finite and >= 2, got 1.0"),
         ({"n_neg": np.inf}, r"n_neg must be finite and >= 2, got inf"),
-        ({"method": "delong"}, r"method must be one of 'obuchowski', .* got 'delong'"),
         ({"test": "t"}, r"test must be one of 'score', 'wald', got 't'"),
         ({"auc2": 0.7, "test": "score"}, r"test must be 'wald' with auc2, got 'score'"),
-        ({"correlation": 0.5}, r"correlation must come with auc2, got 0.5 alone"),
         (
             {"auc2": 0.7, "correlation": 2},
             r"correlation must lie in \[-1, 1\], got 2.0",
@@ -208,7 +203,6 @@ def test_error_texts_of_power(options, text):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({}, "auc_sample_size needs either power or width, got none of them"),
         ({"power": 0.8, "width": 0.1}, "needs either power or width, got power and"),
         ({"power": 1.0}, r"power must lie in \(0, 1\), got 1.0"),
         ({"width": 0}, r"width must lie in \(0, 1\), got 0.0"),

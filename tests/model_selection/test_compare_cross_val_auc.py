@@ -167,12 +167,6 @@ def test_corrected_t_is_that_of_the_loops(cv):
         assert sum(found) == pytest.approx(1, rel=1e-14)
 
 
-def test_a_model_is_equivalent_to_itself():
-    pair = compare_cross_val_auc([TWO[0], TWO[0]], X, Y, CV)
-    assert pair.standard_error == 0
-    assert pair.probability(0.01) == (0, 1, 0)
-
-
 def test_influence_of_folds_is_delongs_covariance():
     both = [refits(model, CV) for model in TWO]
     variance = 0.0

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
@@ -228,13 +227,3 @@ def test_copies_of_one_group_are_left_out_together():
         compare_cross_val_auc([MODEL, Any()], X, y, folds, groups=which)
     with pytest.warns(UntrustedAUCWarning, match="40 of 100 rows are copies"):
         bootstrap_auc(MODEL, X, y, n_boot=3, groups=np.arange(100))
-
-
-def test_texts_that_were_posted_three_times():
-    rng = np.random.default_rng(0)
-    texts, y = words(rng, 150), np.arange(150) % 2
-    which = np.r_[np.arange(150), np.arange(50), np.arange(50)]
-    texts, y = [texts[k] for k in which], y[which]
-    model = make_pipeline(TfidfVectorizer(), MODEL)
-    with pytest.warns(UntrustedAUCWarning, match="100 of 250 rows are copies"):
-        bayesian_val_score(model, texts, y)

@@ -325,21 +325,8 @@ def test_few_members_are_warned_of_with_the_number_that_would_do():
 # ------------------------------------------------------------- searches and reports
 
 
-@pytest.fixture
-def fits(monkeypatch):
-    """Number of fits of forests."""
-    seen = []
-    fit = RandomForestClassifier.fit
-
-    def counted(self, *data, **params):
-        seen.append(len(data[0]))
-        return fit(self, *data, **params)
-
-    monkeypatch.setattr(RandomForestClassifier, "fit", counted)
-    return seen
-
-
-def test_a_search_of_forests_fits_each_once(fits):
+def test_a_search_of_forests_fits_each_once(count_fits):
+    fits = count_fits(RandomForestClassifier)
     grid = {"min_samples_leaf": [1, 4, 10]}
     how = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
     search = GridSearchCV(FOREST, grid, refit=False, **how).fit(X, Y)
