@@ -186,12 +186,6 @@ def test_many_rows_have_the_sample_variances_of_each_class():
     )
 
 
-@dataclass
-class Component:
-    weight: float
-    shape: np.ndarray
-
-
 @pytest.mark.parametrize("power", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize(("n_neg", "n_pos", "P"), SHAPES)
 def test_shares_of_the_signals_are_their_evidence(n_neg, n_pos, P, power):

@@ -34,12 +34,6 @@ def blocks(*parts, sizes=(40,) * 6):
 
 
 WAYS = {"blocks": blocks, "dask": lazy}
-CHUNKS = {
-    "six": (40,) * 6,
-    "rows": (1,) * N,
-    "fewer than features": (4,) * 60,
-    "empty": (0, 100, 0, 139, 1, 0),
-}
 
 
 @pytest.fixture(params=WAYS.values(), ids=WAYS)

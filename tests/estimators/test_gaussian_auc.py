@@ -11,9 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 import skauc
-from skauc import (
-    GaussianAUCClassifier,
-)
+from skauc import GaussianAUCClassifier
 
 
 def two_normals(n=150, P=5, seed=0):

@@ -14,11 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import (
-    GaussianAUCClassifier,
-    IRLSLogisticRegression,
-    SampleWeightWarning,
-)
+from skauc import GaussianAUCClassifier, IRLSLogisticRegression, SampleWeightWarning
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "statsmodels_logit.json"
 CASES = {case["name"]: case for case in json.loads(REFERENCE.read_text())}

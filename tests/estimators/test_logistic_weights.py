@@ -9,11 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import (
-    GaussianAUCClassifier,
-    IRLSLogisticRegression,
-    RowBlocks,
-)
+from skauc import GaussianAUCClassifier, IRLSLogisticRegression, RowBlocks
 
 
 def rare(rng, n=400):

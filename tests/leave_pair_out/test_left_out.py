@@ -5,14 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from left_out_designs import (
-    LOSSES,
-    draw,
-    fit_of,
-    model,
-    refitted_auc,
-    rows_and_fit,
-)
+from left_out_designs import LOSSES, draw, fit_of, model, refitted_auc, rows_and_fit
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 

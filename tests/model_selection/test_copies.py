@@ -40,10 +40,6 @@ def likert(rng, n, P=12):
     return np.digitize(common + rng.normal(size=(n, P)), [-1.0, -0.3, 0.3, 1.0]) + 1.0
 
 
-def with_holes(rng, X):
-    return np.where(rng.random(X.shape) < 0.2, np.nan, X)
-
-
 def words(rng, n):
     vocabulary = np.array([f"word{k}" for k in range(300)])
     return [" ".join(rng.choice(vocabulary, 12)) for _ in range(n)]

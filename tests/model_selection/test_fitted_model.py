@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
@@ -226,21 +226,6 @@ def test_pairs_of_more_classes_by_their_decisions(estimator):
 
 
 # ---------------------------------------------------------- classes of somebody's own
-
-
-class NearestMean(ClassifierMixin, BaseEstimator):
-    """A linear model through the origin, which has no ``intercept_``."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        self.coef_ = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
-        return self
-
-    def decision_function(self, X):
-        return X @ self.coef_
-
-    def predict(self, X):
-        return (self.decision_function(X) > 0).astype(int)
 
 
 class Bent(LogisticRegression):
