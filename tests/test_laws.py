@@ -100,7 +100,9 @@ def one_vs_rest(rows):
     P = np.asarray(rows.prob, float)
     scores = np.column_stack([1 - P, P])
     result = skauc.one_vs_rest_auc(rows.y, scores, **rows.weighted)
-    return *result.auc, *result.standard_error()
+    average = result.average()
+    limits = average.confidence_interval()
+    return *result.auc, *result.standard_error(), average.standard_error, *limits
 
 
 def hand_till(rows):

@@ -93,7 +93,8 @@ def test_few_rows_of_two_classes():
     kinds = []
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        X, y = rng.normal(size=(14, 2)), (rng.random(14) < 0.5).astype(int)
+        n = 8 + seed % 7
+        X, y = rng.normal(size=(n, 2)), (rng.random(n) < 0.5).astype(int)
         X, y[:2] = (X if seed % 3 else np.round(X)), (1, 0)  # some with ties
         kinds.append(separation(X, y))
         assert found(X, y) == kinds[-1], seed
@@ -162,7 +163,7 @@ def test_coefficients_that_are_not_estimable_are_nan(K, penalty):
     # the same model without the dummy of Saturday
     full = IRLSLogisticRegression(penalty=penalty).fit(np.delete(X, 4, axis=1), y)
     expected = full.summary()
-    for unit in (0.1, 1.0, 100.0):
+    for unit in (0.1, 1.0, 100.0) if penalty == "l2" else (1.0,):
         X, _ = weekdays(unit)
         model = IRLSLogisticRegression(penalty=penalty).fit(X, y)
         for method in ("wald", "profile") if unit == 1 else ("wald",):

@@ -134,19 +134,6 @@ def test_source_and_rows(name):
         assert cbauc_scorer(model, X, Y) == pytest.approx(posterior.choice(), rel=1e-9)
 
 
-@SILENT
-@pytest.mark.parametrize("name", ["RandomUnderSampler", "RandomOverSampler"])
-def test_samplers_are_the_identity_of_new_rows(name):
-    sampling = pytest.importorskip("imblearn")
-    kind = "under_sampling" if "Under" in name else "over_sampling"
-    sampler = getattr(getattr(sampling, kind), name)(random_state=0)
-    rows = np.r_[np.flatnonzero(Y == 0), np.flatnonzero(Y)[:20]]
-    model = sampling.pipeline.make_pipeline(sampler, LogisticRegression())
-    posterior = auc_posterior(model.fit(X[rows], Y[rows]), X[rows], Y[rows])
-    assert posterior.second_source == "refits"
-    assert posterior.rows.startswith("training")
-
-
 def test_any_classifier_has_folds():
     forest = RandomForestClassifier(10, random_state=0).fit(X, Y)
     with pytest.warns(UntrustedAUCWarning, match="neither linear nor an ensemble"):

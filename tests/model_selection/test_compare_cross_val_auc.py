@@ -415,16 +415,9 @@ def test_an_estimator_without_a_score():
             compare_cross_val_auc([SVC(), model], X, Y)
 
 
-GOOD = {
-    "folds_a": np.array([0.9, 0.8]),
-    "folds_b": np.array([0.8, 0.8]),
-    "test_train_ratio": 0.25,
-    "influence": AUCComparison(0.85, 0.8, 0.1),
-}
-
-
 def test_errors_of_its_questions():
-    pair = CrossValAUCComparison(**GOOD)
+    folds, rows = np.array([[0.9, 0.8], [0.8, 0.8]]), AUCComparison(0.85, 0.8, 0.1)
+    pair = CrossValAUCComparison(*folds, 0.25, rows)
     with pytest.raises(ValueError, match=r"margin must lie in \[0, 1\), got 1.5"):
         pair.probability(1.5)
     with pytest.raises(ValueError, match=r"confidence_level must lie in .* got 95"):

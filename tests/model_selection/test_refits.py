@@ -91,7 +91,7 @@ def test_refits_err_less_than_they_say():
     """
     rng, ratio = np.random.default_rng(11), []
     model = make_pipeline(SelectKBest(k=5), LogisticRegression())
-    for _ in range(25):
+    for _ in range(15):
         Z = rng.standard_normal((60, 50))
         Z[:, 0] += Y
         fit = clone(model).fit(Z, Y)
@@ -390,13 +390,17 @@ def test_no_refit_leaves_a_row_out_of_a_frozen_model():
         bootstrap_auc(harmless, X, Y, n_boot=3)
 
 
-def test_samplers_resample_in_every_refit():
+@pytest.mark.parametrize("kind", ["over", "under"])
+def test_samplers_resample_in_every_refit(kind):
     imblearn = pytest.importorskip("imblearn")
-    sampler = imblearn.over_sampling.RandomOverSampler(random_state=0)
+    samplers = getattr(imblearn, f"{kind}_sampling")
+    sampler = getattr(samplers, f"Random{kind.title()}Sampler")(random_state=0)
     model = imblearn.pipeline.make_pipeline(sampler, LogisticRegression())
     rare = np.arange(60) % 4 == 0
     assert abs(bootstrap_auc(model, NOISE, rare, n_boot=10).auc - 0.5) < 0.2
-    assert abs(refitted(model, NOISE, rare, 5).leave_pair_out - 0.5) < 0.2
+    found = refitted(model, NOISE, rare, 5, rows="auto")
+    assert (found.second_source, found.rows) == ("refits", "training (detected)")
+    assert abs(found.leave_pair_out - 0.5) < 0.2
 
 
 def near_one(seed, n=20, auc=0.98, n_boot=40):

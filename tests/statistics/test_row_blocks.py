@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
-from itertools import pairwise
 
 import numpy as np
 import pytest
+from rows_in_blocks import assert_same_moments, cut, drawn
 
 from skauc import GaussianAUCClassifier, RowBlocks, binormal_roc, class_moments
 from skauc.statistics import _row_blocks
@@ -14,26 +14,7 @@ from skauc.statistics._row_blocks import row_blocks
 
 @pytest.fixture
 def rows(rng):
-    X = 50 + rng.normal(size=(211, 7)) * np.geomspace(0.1, 10, 7)
-    return X, rng.random(211) < 0.3, rng.integers(0, 4, 211).astype(float)
-
-
-def cut(arrays, sizes):
-    """Tuples of consecutive rows, as many as ``sizes`` says."""
-    ends = np.cumsum([0, *sizes])
-    return [tuple(array[a:b] for array in arrays) for a, b in pairwise(ends)]
-
-
-def assert_same_moments(got, expected, rtol=1e-12):
-    """Errors of the scatter relative to its diagonal."""
-    for a, b in zip(got, expected, strict=True):
-        assert a.n == pytest.approx(b.n, rel=1e-14)
-        deviation = np.sqrt(np.diag(np.atleast_2d(b.scatter)))
-        np.testing.assert_allclose(
-            (a.mean - b.mean) / deviation * np.sqrt(b.n), 0, atol=rtol
-        )
-        error = (a.scatter - b.scatter) / deviation / deviation[:, None]
-        np.testing.assert_allclose(error, 0, atol=rtol)
+    return drawn(rng)
 
 
 def test_map_keeps_the_order_and_leaves_out_empty_blocks(rows):
