@@ -88,7 +88,7 @@ def wald_statistic(v01, v10, gap):
 )
 def test_one_curve_reaches_its_power(auc, ratio, method):
     n_pos, n_neg = auc_sample_size(auc, power=0.8, ratio=ratio, method=method)
-    neg, pos = draw(np.random.default_rng(1), [auc, auc], n_neg, n_pos, 0.0, reps=6000)
+    neg, pos = draw(np.random.default_rng(1), [auc, auc], n_neg, n_pos, 0.0, reps=4000)
     estimate = placed(neg, pos)[2].ravel()
     z = (estimate - 0.5) / np.sqrt((n_neg + n_pos + 1) / (12 * n_neg * n_pos))
     reached = (np.abs(z) > norm.ppf(0.975)).mean()
@@ -111,7 +111,7 @@ def test_two_curves_reach_their_power(margin, aucs, correlation):
         alternative=side, ratio=1.5,
     )  # fmt: skip
     neg, pos = draw(
-        np.random.default_rng(2), aucs, n_neg, n_pos, correlation or 0.0, reps=6000
+        np.random.default_rng(2), aucs, n_neg, n_pos, correlation or 0.0, reps=4000
     )
     v01, v10, estimate = placed(neg, pos)
     gap = estimate[0] - estimate[1] + margin

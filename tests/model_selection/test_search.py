@@ -274,7 +274,7 @@ def test_sets_of_features_in_a_search_are_doubted():
     with pytest.warns(UntrustedAUCWarning, match="15 different sets of features"):
         got = search_posterior(search, Z, y)
     assert any("corrects it by refits" in text for text in got.selected.warnings)
-    honest = auc_posterior(search, Z, y, prior=AdaptivePrior(refits=4))
+    honest = auc_posterior(search, Z, y, prior=AdaptivePrior(refits=3))
     assert honest.second_source == "refits"
     assert honest.mean() < got.selected.mean() - 0.05
 
