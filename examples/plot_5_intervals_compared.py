@@ -3,7 +3,7 @@ Which interval for an AUC from few rows?
 ========================================
 
 You have thirty hold-out rows and their AUC: what are its limits? ``auc_estimate``
-offers five methods, and on few rows they disagree. The left picture shows them for the
+offers four methods, and on few rows they disagree. The left picture shows them for the
 same 15 + 15 tumours of the Wisconsin breast cancer data, and an interval from the
 number of errors alone; other rows of the data show the true AUC.
 
@@ -39,7 +39,6 @@ METHODS = {  # options of confidence_interval
     "Hanley-McNeil (logit)": dict(method="hanley_mcneil"),
     "DeLong (logit)": dict(method="delong"),
     "DeLong (as in pROC)": dict(method="delong", transform="none"),
-    "bootstrap (BCa)": dict(method="bootstrap", n_resamples=999),
 }
 
 # %%

@@ -13,9 +13,8 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from .statistics._checks import as_numbers, refuse_rows, short
+from .statistics._checks import as_numbers, check_weights, refuse_rows, short
 from .statistics._collections import refuse_collection
-from .statistics._numerics import RANGE
 
 
 def check_positive(y_true, **how) -> np.ndarray:
@@ -353,13 +352,8 @@ def check_non_negative(sample_weight, n: int):
     """Weights as a float array: finite, 0 or of ordinary size; None stays None."""
     if sample_weight is None:
         return None
-    weight = check_score(sample_weight, n, name="sample_weight")
-    refuse_rows(weight < 0, "sample_weight", "be >= 0", weight)
-    least, most = RANGE
-    odd = (weight > most) | ((weight > 0) & (weight < least))
-    rule = f"be 0 or between {least:g} and {most:g}"
-    refuse_rows(odd, "sample_weight", rule, weight)
-    return weight
+    refuse_collection("sample_weight", sample_weight)
+    return check_weights(sample_weight, n)
 
 
 def check_column(name: str, values) -> np.ndarray:

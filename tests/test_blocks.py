@@ -310,7 +310,7 @@ BAD = {  # what is changed in chunk 2, and the text of the error
     "texts": (0, lambda X: X.astype(str), "must hold real numbers|must hold numbers"),
     "length": (1, lambda y: y[1:], "must have one value for each of the 50 rows"),
     "width": (0, lambda X: X[:, :1], "must have . columns as the other chunks"),
-    "negative": (2, lambda w: w - 100, "sample_weight must be .*>= 0"),
+    "negative": (2, lambda w: w - 100, "sample_weight must be 0 or"),
     "missing labels": (1, lambda y: np.where(y, np.nan, 0.0), "missing|boolean|NaN"),
 }
 ASKED = ["class_moments", "Gaussian AUC", "IRLS", "auc_estimate", "compare_auc"]

@@ -305,7 +305,7 @@ def case_name(value):
 
 IGNORED = [  # call, an option that would have no effect there
     (partial(estimate, method="score"), {"transform": "probit"}),
-    (partial(estimate, method="bootstrap"), {"transform": "logit"}),
+    (partial(estimate, method="hanley_mcneil_score"), {"transform": "logit"}),
     (estimate, {"transform": "none"}),
     (
         lambda **o: (

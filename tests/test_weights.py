@@ -149,7 +149,6 @@ def estimate_in_blocks(w):
 COUNT_ROWS = {  # calls whose answer depends on the number of rows
     "score": interval("score"),
     "delong": interval("delong"),
-    "bootstrap": interval("bootstrap", n_resamples=200),
     "standard error": lambda w: estimate(w).standard_error(),
     "partial area": lambda w: (
         estimate(w).partial_auc(fpr=(0, 0.3)).confidence_interval()

@@ -3,7 +3,7 @@
     python -m benchmarks.coverage.intervals [--replicates 2000] [--fast]
 
 150 cells (AUC × sizes × shape of the scores), every method and transform on the same
-data sets; the bootstrap draws 999 resamples of a twentieth of them. A full run takes
+data sets. A full run takes
 hours of one core and resumes where it was stopped (``--n-jobs``). Writes
 ``results/intervals/cells.csv`` and ``methods.csv``.
 """
@@ -25,7 +25,6 @@ from skauc import auc_estimate
 
 AUCS = (0.5, 0.7, 0.9, 0.97, 0.99)
 SIZES = ((5, 5), (10, 10), (20, 20), (50, 50), (200, 20), (500, 5))  # n_neg, n_pos
-N_BOOTSTRAP, BOOTSTRAPPED = 999, 20
 SEED = 20_000  # not the seeds on which the default method was chosen
 KEYS = ["method", "transform"]
 COLUMNS = ["auc", "n_neg", "n_pos", "scores", *KEYS, *COUNTS, "replicates"]
@@ -35,7 +34,6 @@ METHODS = {  # method: its transforms
     "hanley_mcneil_score": ("",),
     "delong": WALD,
     "hanley_mcneil": WALD,
-    "bootstrap": ("",),
 }
 
 
@@ -94,15 +92,11 @@ SHAPES = {
 }
 
 
-def limits(estimate, bootstrapped):
+def limits(estimate):
     """Each method's limits for one data set."""
-    extra = {"bootstrap": {"n_resamples": N_BOOTSTRAP, "random_state": 0}}
     for method, transforms in METHODS.items():
-        if method == "bootstrap" and not bootstrapped:
-            continue
         for transform in transforms:
             how = {"transform": transform} if transform else {}
-            how |= extra.get(method, {})
             yield method, transform, estimate.confidence_interval(LEVEL, method, **how)
 
 
@@ -112,10 +106,9 @@ def cell(auc, n_neg, n_pos, shape, replicates):
     rng = np.random.default_rng([SEED, *place])
     draw_neg, draw_pos = SHAPES[shape](auc)
     y, found = np.repeat([False, True], [n_neg, n_pos]), []
-    for replicate in range(replicates):
+    for _ in range(replicates):
         score = np.concatenate([draw_neg(rng, n_neg), draw_pos(rng, n_pos)])
-        estimate, drawn = auc_estimate(y, score), replicate % BOOTSTRAPPED == 0
-        for *how, interval in limits(estimate, drawn):
+        for *how, interval in limits(auc_estimate(y, score)):
             found.append((*how, *counts(interval, auc)))
     where = {"auc": auc, "n_neg": n_neg, "n_pos": n_pos, "scores": shape}
     return means(found, KEYS).assign(**where)[COLUMNS].to_dict("records")

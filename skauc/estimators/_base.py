@@ -7,7 +7,7 @@ one column for two classes (towards ``classes_[1]``), K columns for K > 2.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,7 +21,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     """Classifier whose decision is linear; subclasses fit it.
 
     Probabilities are ``expit`` (two classes) or ``softmax`` (more) of
-    ``_log_odds(decision)``, which a subclass may rescale: they stay monotone in
+    ``_logits(decision)``, which a subclass may rescale: they stay monotone in
     the decision, and their largest class is the predicted one.
     """
 
@@ -73,14 +73,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n, n_classes)
         """
-        return self._probability_of(self.decision_function(X))
-
-    def _probability_of(self, decision):
-        """Return the class probabilities of decisions."""
-        log_odds = self._log_odds(decision)
-        if log_odds.ndim == 1:
-            return np.column_stack([expit(-log_odds), expit(log_odds)])
-        return softmax(log_odds, axis=1)
+        return softmax(self._logits(self.decision_function(X)), axis=1)
 
     def predict_log_proba(self, X):
         """Logarithm of the class probabilities, finite also where they underflow.
@@ -93,18 +86,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n, n_classes)
         """
-        return self._log_probability_of(self.decision_function(X))
+        return log_softmax(self._logits(self.decision_function(X)), axis=1)
 
-    def _log_probability_of(self, decision):
-        """Return the logarithms of the class probabilities of decisions."""
-        log_odds = self._log_odds(decision)
-        if log_odds.ndim == 1:
-            return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
-        return log_softmax(log_odds, axis=1)
-
-    def _log_odds(self, decision):
-        """Return the log odds of decisions; the decisions themselves here."""
-        return decision
+    def _logits(self, decision):
+        """Return a logit for each class; of two classes that of the first one is 0."""
+        if decision.ndim == 2:
+            return decision
+        return np.column_stack([np.zeros_like(decision), decision])
 
 
 _LARGEST_OFFSET = 1e150  # its square does not overflow
@@ -157,7 +145,7 @@ class OffsetClassifier(LinearClassifier):
         -------
         ndarray of shape (n, n_classes)
         """
-        return self._probability_of(self.decision_function(X, offset))
+        return softmax(self._logits(self.decision_function(X, offset)), axis=1)
 
     def predict_log_proba(self, X, offset=None):
         """Logarithm of the class probabilities, finite also where they underflow.
@@ -171,7 +159,7 @@ class OffsetClassifier(LinearClassifier):
         -------
         ndarray of shape (n, n_classes)
         """
-        return self._log_probability_of(self.decision_function(X, offset))
+        return log_softmax(self._logits(self.decision_function(X, offset)), axis=1)
 
     def score(self, X, y, sample_weight=None, offset=None):
         """Accuracy of the predicted labels.

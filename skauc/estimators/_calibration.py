@@ -14,7 +14,7 @@ from scipy.special import chdtrc, expit, logit
 
 from .._validation import check_counted, check_score
 from ..statistics._checks import check_integer, check_numbers, check_option
-from ..statistics._result import LabelledResult, table_text
+from ..statistics._result import LabelledResult
 from ..statistics._wald import WaldTable
 from ..statistics._weights import raised, warn_unless_counts
 from ._logistic import IRLSLogisticRegression
@@ -61,6 +61,7 @@ class CalibrationEstimate(LabelledResult):
     standard_errors: np.ndarray
     statistic: float
     pvalue: float
+    _rows_in_text = True
 
     def standard_error(self, name="slope") -> float:
         """Standard error of the slope or of an intercept.
@@ -103,11 +104,8 @@ class CalibrationEstimate(LabelledResult):
         shown = "", "estimate", "standard_error", "pvalue", "low", "high"
         return {name: columns[name] for name in shown}
 
-    def __repr__(self):
-        titles = ("", "estimate", "standard error", "p-value", "[0.025", "0.975]")
-        table = table_text(self._columns(), titles)
-        test = f"intercept 0 and slope 1: p = {self.pvalue:.2g}"
-        return f"{table}\n{test}{_of_class(self.pos_label)}"
+    def _head(self):
+        return {"statistic": self.statistic, "pvalue": self.pvalue}
 
 
 def calibration_estimate(
@@ -165,11 +163,11 @@ def calibration_estimate(
     >>> p = rng.uniform(0.05, 0.95, 2000)
     >>> too_extreme = p**2 / (p**2 + (1 - p) ** 2)  # twice the logit
     >>> print(calibration_estimate(rng.uniform(size=2000) < p, too_extreme))
-                  estimate  standard error    p-value    [0.025  0.975]
+    CalibrationEstimate(statistic=307.3, pvalue=1.82e-67, pos_label=True)
+                  estimate  standard_error     pvalue       low    high
     slope           0.4897         0.02422  1.408e-98    0.4422  0.5371
     intercept      0.03534         0.05224     0.4988  -0.06705  0.1377
     in_the_large   0.05484         0.06511     0.3996  -0.07277  0.1825
-    intercept 0 and slope 1: p = 1.8e-67, pos_label = True
     """
     given = y_true, y_prob, sample_weight, pos_label
     positive, probability, weight, label = _check(*given)
@@ -253,11 +251,11 @@ class HosmerLemeshow(LabelledResult):
     --------
     >>> from skauc import hosmer_lemeshow
     >>> hosmer_lemeshow([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9], n_groups=3)
+    HosmerLemeshow(statistic=3.067, df=1, pvalue=0.07991, pos_label=1)
     n  observed  expected
     2         1       0.3
     2         1       0.9
     2         1       1.6
-    chi2 = 3.067, df = 1, p = 0.08, pos_label = 1
     """
 
     statistic: float
@@ -266,13 +264,13 @@ class HosmerLemeshow(LabelledResult):
     n: np.ndarray
     observed: np.ndarray
     expected: np.ndarray
+    _rows_in_text = True
 
     def _columns(self):
         return {"n": self.n, "observed": self.observed, "expected": self.expected}
 
-    def __repr__(self):
-        head = f"chi2 = {self.statistic:.4g}, df = {self.df}, p = {self.pvalue:.2g}"
-        return f"{table_text(self._columns())}\n{head}{_of_class(self.pos_label)}"
+    def _head(self):
+        return {name: getattr(self, name) for name in ("statistic", "df", "pvalue")}
 
 
 def hosmer_lemeshow(
@@ -385,8 +383,3 @@ def _check(y_true, y_prob, sample_weight, pos_label):
     check_numbers("y_prob", probability, 0, 1)
     warn_unless_counts(weight)
     return positive, probability, raised(weight), label
-
-
-def _of_class(pos_label):
-    """The positive class, for the last line of a text."""
-    return "" if pos_label is None else f", pos_label = {pos_label!r}"

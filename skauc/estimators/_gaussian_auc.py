@@ -272,9 +272,9 @@ class GaussianAUCClassifier(LinearClassifier):
             threshold += _STEP_OFF * (middle - threshold)
         return threshold
 
-    def _log_odds(self, decision):
+    def _logits(self, decision):
         """Return the log odds under equal variances."""
-        return self.slope_ * decision
+        return super()._logits(self.slope_ * decision)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
@@ -91,29 +89,24 @@ covariance_estimator
         labels = check.discriminant(X, y, self.priors)
         # classes of one mean have explained_variance_ratio_ 0/0 = NaN
         quiet = np.errstate(invalid="ignore")
-        with unchanged_by_errors(self, X), self._named_errors(), quiet:
-            super().fit(X, check.own_dtype(y, labels))
+        with unchanged_by_errors(self, X), quiet:
+            try:
+                super().fit(X, check.own_dtype(y, labels))
+            except (IndexError, ValueError) as error:
+                # without a varying feature the parent raises an IndexError, or an error
+                # of LAPACK before scipy 1.14
+                if isinstance(error, ValueError) and "work array" not in str(error):
+                    raise
+                raise ValueError(
+                    "X must vary within the classes by more than tol allows, got rank "
+                    f"0 with tol={self.tol!r}"
+                ) from None
             check.class_count(self.classes_)
         # the parent also takes numbers that are written as text
         scores = np.asarray(X, dtype=float) @ self.coef_.T.astype(float)
         groups = [labels == label for label in self.classes_]
         self._fit_curves(group_moments(scores, groups), len(labels))
         return self
-
-    @contextmanager
-    def _named_errors(self):
-        """Replace errors of the parent for constant features by one sentence."""
-        try:
-            yield
-        except (IndexError, ValueError) as error:
-            # without a varying feature the parent raises an IndexError, or an error of
-            # LAPACK before scipy 1.14
-            if isinstance(error, ValueError) and "work array" not in str(error):
-                raise
-            raise ValueError(
-                "X must vary within the classes by more than tol allows, got rank 0 "
-                f"with tol={self.tol!r}"
-            ) from None
 
     def _fit_curves(self, moments, n):
         """Set the curves from the moments of the scores of each class."""

@@ -85,8 +85,8 @@ class RayleighProblem:
         parts, origin, scale = (self.neg, self.pos), self.origin, self.scale
         if self.basis is not None:  # the rows are working coordinates
             origin, scale = np.zeros(1), np.ones(self.basis.shape[1])
-        centres = [origin + part.mean * scale for part in parts]
-        powers = self.rows.sum(fourth_powers, (0, 1), centres, [scale, scale])
+        centres = np.array([origin + part.mean * scale for part in parts])
+        powers = self.rows.sum(fourth_powers, centres, scale)
         n = np.array([part.n for part in parts])
         return float(np.sum(powers / (n - 1) ** 2))
 

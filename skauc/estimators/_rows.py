@@ -157,14 +157,12 @@ def _moments_of_classes(rows):
     return tuple(group_moments(rows.X, groups, rows.weight))
 
 
-def fourth_powers(rows, codes, centres, scales):
-    """``Σ w ‖(x − m)/s‖⁴`` over the rows of each code; None means all rows."""
-    totals = np.zeros(len(codes))
+def fourth_powers(rows, centres, scale):
+    """``Σ w ‖(x − m)/s‖⁴`` over the rows of each class."""
+    totals = np.zeros(len(centres))
     for X, y, weight, _ in rows.parts():
-        for k, code in enumerate(codes):
-            mask = slice(None) if code is None else y == code
-            z = (X[mask] - centres[k]) / scales[k]
-            totals[k] += weight[mask] @ np.einsum("ij,ij->i", z, z) ** 2
+        z = (X - centres[y]) / scale
+        totals += np.bincount(y, weight * np.einsum("ij,ij->i", z, z) ** 2, len(totals))
     return totals
 
 

@@ -2,9 +2,9 @@
 
 ``_sample`` holds the two samples (of rows in blocks it gathers labels, weights and
 scores). ``statistics._levels`` holds their distinct scores and computes AUC, errors and
-ROC corners from these. ``_methods`` is the registry of intervals, ``_limits`` turns an
-error into limits, ``_resampling`` draws the weights of every bootstrap. Users call
-``_auc_estimate``, ``_compare``, ``_multiclass``, ``_partial_auc``, ``_empirical_roc``,
+ROC corners from these. ``_limits`` turns an error into limits,
+``_resampling`` draws the weights of every bootstrap. Users call ``_auc_estimate``,
+``_compare``, ``_multiclass``, ``_partial_auc``, ``_empirical_roc``,
 ``_operating_points``, ``_power`` and ``_projection``. Everything below is for n₀
 negatives and n₁ positives, ψ(u) = 1, ½, 0 for u above, at and below 0, Â the mean of
 ψ(s_i − s_j) over all pairs (i positive, j negative).
@@ -29,18 +29,13 @@ variance
 with (n₀ + n₁)/2 for both sizes in the braces (Newcombe's method 5), and for the default
 the larger of that and DeLong's variance scaled to ``A(1 − A)``.
 
-**4. BCa.** The limits are the quantiles ``Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z)))`` of the
-resampled AUCs, z = Φ⁻¹(tail), z₀ = Φ⁻¹ of the share below Â (ties ½),
-``a = Σ u³/n³ / {6 (Σ u²/n²)^{3/2}}`` summed over both classes, ``u = V − Â``: the
-jackknife is closed, because leaving row i out changes Â by a multiple of u_i.
-
-**5. Tests.** ``z = (Â_a − Â_b − null)/SE``; for k scores with the covariance S
+**4. Tests.** ``z = (Â_a − Â_b − null)/SE``; for k scores with the covariance S
 ``(LÂ)ᵀ(LSLᵀ)⁻¹(LÂ)``, L the differences of neighbours, which is χ² with rank(LSLᵀ)
 degrees of freedom. Estimated variances of 0 are replaced by the largest possible: 1/m
 for a difference on the same rows (both V lie in [0, 1]), ``A(1 − A)/m`` for one score,
 ``(1/m_a + 1/m_b)/4`` for different rows.
 
-**6. Only the number of errors is known** (Cortes & Mohri 2004).
+**5. Only the number of errors is known** (Cortes & Mohri 2004).
 
 m positives, n negatives, N = m + n. All strict rankings with a threshold in one of
 their N + 1 gaps are equally likely; condition on k errors, x false positives and
@@ -82,7 +77,7 @@ and
 sums of positive terms: nothing cancels, and the relative error is a few roundings
 for every k and N. Nothing here needs k to be whole.
 
-**7. A part of the curve.** Along the trapezoidal curve (x, y) = (FPR, TPR) the area
+**6. A part of the curve.** Along the trapezoidal curve (x, y) = (FPR, TPR) the area
 over ``a ≤ x ≤ b`` is ``∫ (b − clip(x, a, b)) dy``, the mean over the positives of
 ``V₁ = b − clip(x, a, b)``. Moving a share ε of the negatives to a score at (x_j, y_j)
 moves x by ``ε(1{x ≥ x_j} − x)`` and the area by ``−∫ δx dy`` over the range, so that
@@ -91,10 +86,10 @@ Tied rows take the means over their straight piece of the curve. For ``a = 0, b 
 they are section 1's placements, and section 1 gives their variance. An area over a
 range of TPR is that of the swapped classes, of scores −s, over ``1 − b ≤ FPR ≤ 1 − a``.
 
-**8. Resampling.** A bootstrap draws how often each distinct score (or row) occurs:
+**7. Resampling.** A bootstrap draws how often each distinct score (or row) occurs:
 multinomial numbers, or Gamma(w) weights, which over their sum are Dirichlet. An AUC of
-drawn weights needs no sort. More than 512 distinct scores of one sample are joined to
-blocks that keep their inner AUC, which loses 4e-6 of the variance.
+drawn weights needs no sort. For the bands of a curve more than 512 distinct scores are
+joined to blocks.
 
 Permutation (Bandos, Rockette & Gur 2005). The null hypothesis is that the two scores of
 a row may be exchanged after both became ranks. Then every choice of rows to swap is
@@ -107,7 +102,7 @@ have under both scores. A permutation therefore costs O(n) without a sort. Rows 
 cluster are swapped together, and their c are added. The test is exact if the scores
 themselves may be exchanged, and nearly exact for scores without a common scale.
 
-**9. A planned study.** With g the distance of the AUC (or of the difference of two)
+**8. A planned study.** With g the distance of the AUC (or of the difference of two)
 from the null hypothesis, σ the standard error of the study and r the smallest
 significant distance,
 
@@ -136,7 +131,6 @@ DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Obuchow
 (1997), https://doi.org/10.2307/2533958; Hanley & McNeil (1982),
 https://doi.org/10.1148/radiology.143.1.7063747; Newcombe (2006),
 https://doi.org/10.1002/sim.2324; Pepe (2003), section 5.2.6, for the logit scale;
-Clopper & Pearson (1934), https://doi.org/10.1093/biomet/26.4.404; Efron (1987),
-https://doi.org/10.1080/01621459.1987.10478410; Cortes & Mohri (2004), NIPS 17, 305–312,
-https://papers.nips.cc/paper/2645.
+Clopper & Pearson (1934), https://doi.org/10.1093/biomet/26.4.404; Cortes & Mohri
+(2004), NIPS 17, 305–312, https://papers.nips.cc/paper/2645.
 """

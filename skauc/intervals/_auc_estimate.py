@@ -4,15 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ..statistics._checks import check_option, refuse_ignored
+from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ..statistics._result import picture
 from ..statistics._wald import Interval, interval_tails
-from ._limits import TRANSFORMS, EstimateWithLimits
-from ._methods import METHODS
+from ._limits import TRANSFORMS, EstimateWithLimits, score_limits, wald_limits
 from ._partial_auc import PartialAUC
 from ._sample import Sample, sample_of
 
-DEFAULT_METHOD = "score"
+
+def _newcombe(sample):
+    return lambda auc: balanced_variance(auc, *sample.sizes)
+
+
+def score_variance(sample):
+    """The larger of Newcombe's variance and DeLong's, ``V̂ A(1 − A)/{Â(1 − Â)}``."""
+    newcombe, largest, scale = _newcombe(sample), sample.auc * (1 - sample.auc), 0.0
+    # a class of one row has no estimated variance
+    if sample.smaller >= 2 and largest > 0:
+        scale = sample.delong_variance / largest
+    return lambda a: np.maximum(newcombe(a), a * (1 - a) * scale)
+
+
+# Variances V(A), whose intervals hold all A with |Â − A| ≤ z √V(A), and variances at Â,
+# whose limits are taken on a scale (sections 3 and 2 of :mod:`skauc.intervals`)
+_SCORE = {"score": score_variance, "hanley_mcneil_score": _newcombe}
+_WALD = {
+    "delong": lambda sample: sample.delong_variance,
+    "hanley_mcneil": lambda s: hanley_mcneil_variance(s.auc, *s.sizes),
+}
 
 
 def auc_estimate(
@@ -124,7 +146,6 @@ class AUCEstimate(EstimateWithLimits):
     - ``"delong"``: variances of the placements. With ``transform="none"`` the limits,
       clipped to [0, 1], are those of pROC. The only method for ``groups``.
     - ``"hanley_mcneil"``: the variance of exponential scores, evaluated at Â.
-    - ``"bootstrap"``: the BCa interval of stratified resamples.
 
     An estimated variance of 0 (AUC 0 or 1, or all scores equal) is no evidence of
     precision. The limits are then Clopper–Pearson's for ``A · min(n₀, n₁)`` successes
@@ -147,13 +168,12 @@ class AUCEstimate(EstimateWithLimits):
     The minimal coverage and the mean width over the same 150 settings are .873 and .285
     (``"score"``), .816 and .268 (``"hanley_mcneil_score"``), .825 and .365
     (``"hanley_mcneil"``), .412 and .297 (``"delong"``, logit), .354 and .283
-    (``"delong"``, none), .408 and .299 (``"bootstrap"``).
+    (``"delong"``, none).
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Efron
-    (1987), https://doi.org/10.1080/01621459.1987.10478410, for BCa; Hanley & McNeil
-    (1982), https://doi.org/10.1148/radiology.143.1.7063747; Newcombe (2006),
+    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Hanley &
+    McNeil (1982), https://doi.org/10.1148/radiology.143.1.7063747; Newcombe (2006),
     https://doi.org/10.1002/sim.2324; Obuchowski (1997),
     https://doi.org/10.2307/2533958
 
@@ -228,15 +248,13 @@ class AUCEstimate(EstimateWithLimits):
         """
         return PartialAUC._of(self._sample, fpr, tpr, standardize)
 
-    def standard_error(self, method=None, **options) -> float:
+    def standard_error(self, method=None) -> float:
         """Standard error of the AUC; it can be 0, for example if the AUC is 0 or 1.
 
         Parameters
         ----------
         method : str, default=None
             See the class; None takes the default (``"delong"`` with ``groups``).
-        **options
-            As for :meth:`confidence_interval`.
 
         Returns
         -------
@@ -247,8 +265,10 @@ class AUCEstimate(EstimateWithLimits):
         ValueError
             As :meth:`confidence_interval`.
         """
-        chosen = self._choose(method, options)
-        return float(chosen.error(self._sample, **options))
+        method, sample = self._checked(method), self._sample
+        if method in _WALD:
+            return float(np.sqrt(_WALD[method](sample)))
+        return float(np.sqrt(_SCORE[method](sample)(sample.auc)))
 
     def confidence_interval(
         self,
@@ -256,7 +276,6 @@ class AUCEstimate(EstimateWithLimits):
         method=None,
         transform=None,
         alternative="two-sided",
-        **options,
     ) -> Interval:
         """Confidence limits for the AUC, inside [0, 1].
 
@@ -268,11 +287,9 @@ class AUCEstimate(EstimateWithLimits):
         transform : {"none", "logit", "probit"}, default=None
             Scale on which the limits are ``A ± z SE``. None takes logit, which had the
             best coverage. It must be None for methods that do not use such limits
-            (``"score"``, ``"hanley_mcneil_score"`` and ``"bootstrap"``).
+            (``"score"`` and ``"hanley_mcneil_score"``).
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``, ``"less"`` gives ``(0, high)``.
-        **options
-            ``n_resamples`` (9999) and ``random_state`` (0) for ``"bootstrap"``.
 
         Returns
         -------
@@ -286,32 +303,24 @@ class AUCEstimate(EstimateWithLimits):
             for the method.
         """
         tails = interval_tails(confidence_level, alternative)
-        chosen = self._choose(method, options)
+        method, sample = self._checked(method), self._sample
         if transform is not None:
             check_option("transform", transform, TRANSFORMS)
-            if chosen.own_limits is not None:
-                where = "for a method with limits of its own, such as 'score'"
-                refuse_ignored(where, transform=(transform, None))
-        limits = chosen.limits(self._sample, tails, transform, **options)
+        if method in _SCORE:
+            where = "for a method with limits of its own, such as 'score'"
+            refuse_ignored(where, transform=(transform, None))
+            limits = score_limits(sample.auc, _SCORE[method](sample), *tails)
+        else:
+            known = sample.auc, self.standard_error(method), sample.smaller
+            limits = wald_limits(*known, *tails, transform or "logit")
         return Interval(*map(float, limits))
 
-    def _choose(self, method, options):
-        sample = self._sample
-        grouped = sample.clusters is not None
+    def _checked(self, method):
+        grouped = self._sample.clusters is not None
         if method is None:
-            method = "delong" if grouped else DEFAULT_METHOD
-        chosen = METHODS[check_option("method", method, METHODS)]
+            method = "delong" if grouped else "score"
+        check_option("method", method, (*_SCORE, *_WALD))
         if grouped and method != "delong":
             raise ValueError(f"method must be 'delong' with groups, got {method!r}")
-        for name in options:
-            if name not in chosen.options:
-                raise ValueError(f"{name} must not be given for method={method!r}")
-        sample.warn_unless_counts()
-        if chosen.needs_two and not grouped and sample.smaller < 2:
-            raise ValueError(
-                f"method={method!r} needs at least 2 rows in each class, got "
-                f"{sample.smaller:g}; {DEFAULT_METHOD!r} needs one"
-            )
-        if chosen.needs_two:
-            sample.check_two()
-        return chosen
+        self._sample.warn_unless_counts()
+        return method

@@ -222,7 +222,7 @@ def _of_different_rows(sets, constant, null, alternative, method) -> AUCComparis
     """Compare the AUCs of two sets of rows, or one AUC with a constant."""
     width, aucs = sets[0].width, [float(one.auc[0]) for one in sets]
     variances = np.array([one.covariance([1.0])[0, 0] for one in sets])
-    # Var Â ≤ A(1 − A)/m ≤ 1/(4m), of the AUC or of the share of a part (section 5)
+    # Var Â ≤ A(1 − A)/m ≤ 1/(4m), of the AUC or of the share of a part (section 4)
     share = 0.5 if constant is None else constant / width
     if constant is not None:
         aucs.append(float(constant))
@@ -312,7 +312,7 @@ class ComparedScores:
     """k scores of the same rows: their AUCs, or partial areas, and placements.
 
     The variance of a difference is at most ``1/smaller``; ``smaller`` is the number of
-    rows of the smaller class, or for areas the trials (section 7) over ``width²``.
+    rows of the smaller class, or for areas the trials (section 6) over ``width²``.
     """
 
     samples: list[Sample]

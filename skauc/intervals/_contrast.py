@@ -38,7 +38,7 @@ def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
     varies = spread > _NO_VARIANCE * np.trace(covariance)
     gap = axes.T @ (L @ auc)  # (LÂ)ᵀ(LSLᵀ)⁻¹(LÂ) = Σ gap²/spread
     statistic, df = (gap[varies] ** 2 / spread[varies]).sum(), int(varies.sum())
-    # A difference that does not vary and is not 0 gets, as in section 5, the largest
+    # A difference that does not vary and is not 0 gets, as in section 4, the largest
     # variance that a contrast c of placements can have, (Σ|c|/2)²/m.
     without = axes[:, ~varies] @ gap[~varies]
     length = np.linalg.norm(without)

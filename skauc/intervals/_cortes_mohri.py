@@ -1,6 +1,6 @@
 """Moments of the AUC, and an interval, when only the number of errors is known.
 
-The derivation is section 6 of :mod:`skauc.intervals`; its letters are used here.
+The derivation is section 5 of :mod:`skauc.intervals`; its letters are used here.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def cortes_mohri_interval(n_pos, n_neg, n_errors, confidence_level=0.95) -> Inte
     -----
     Given a number k of errors, Chebyshev's inequality gives the limits
     ``E[A_k] ± √(Var[A_k]/ε_k)`` (eq. 11); the interval is the union over the plausible
-    k, and k₀ is the observed number of errors. As in section 6 of the paper,
+    k, and k₀ is the observed number of errors. As in section 5 of the paper,
     ``ε_k = a₀ exp((k − k₀)²/2a₁²)``, values of k with ε_k ≥ 1 are omitted, a₀ makes
     ``Σ (1 − ε_k) P(K = k)`` equal to the level, and a₁ makes the interval shortest. The
     plain interval of section 4, which bounds the error rate and the AUC separately, was

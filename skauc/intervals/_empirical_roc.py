@@ -8,7 +8,6 @@ import numpy as np
 
 from ..roc._base import YoudenPoint
 from ..statistics._checks import (
-    check_flag,
     check_interval,
     check_level,
     check_numbers,
@@ -27,7 +26,7 @@ _ROUNDING = 1e-12
 
 
 def empirical_roc(
-    y_true, y_score, *, sample_weight=None, pos_label=None, drop_intermediate=True
+    y_true, y_score, *, sample_weight=None, pos_label=None
 ) -> EmpiricalROC:
     """Empirical ROC curve of a score, with bands, partial areas and convex hull.
 
@@ -47,14 +46,13 @@ def empirical_roc(
         :class:`skauc.SampleWeightWarning`.
     pos_label : label, default=None
         The positive class; None takes the larger label.
-    drop_intermediate : bool, default=True
-        Omit corners that lie on a straight line, as :func:`sklearn.metrics.roc_curve`.
 
     Returns
     -------
     EmpiricalROC
-        ``fpr``, ``tpr``, ``thresholds`` and ``auc``; methods ``band()``, ``youden()``,
-        ``partial_auc()`` and ``plot()``.
+        ``fpr``, ``tpr``, ``thresholds`` and ``auc``, without corners on a straight line
+        (:func:`operating_points` has every threshold); methods ``band()``,
+        ``youden()``, ``partial_auc()`` and ``plot()``.
 
     Raises
     ------
@@ -76,11 +74,9 @@ def empirical_roc(
     sample = sample_of(*given, keep_order=False)
     points = sample.levels
     keep = np.ones(len(points.thresholds), dtype=bool)
-    if check_flag("drop_intermediate", drop_intermediate):
-        # A corner between two equal steps lies on a straight line (as in roc_curve).
-        bends = np.diff(points.above_neg, 2).astype(bool)
-        bends |= np.diff(points.above_pos, 2).astype(bool)
-        keep[1:-1] = bends
+    # a corner between two equal steps lies on a straight line (as in roc_curve)
+    keep[1:-1] = np.diff(points.above_neg, 2).astype(bool)
+    keep[1:-1] |= np.diff(points.above_pos, 2).astype(bool)
     corners = np.append(True, keep)
     thresholds = np.append(np.inf, points.thresholds[keep])
     rates = points.fpr[corners], points.tpr[corners]

@@ -58,9 +58,6 @@ class AveragedAUC(EstimateWithLimits):
     parts: np.ndarray
     n_smallest: int
 
-    def __repr__(self):
-        return super().__repr__()[:-1] + f", parts of shape {np.shape(self.parts)})"
-
     def _row(self):
         low, high = self.confidence_interval()
         row = {"auc": self.auc, "standard_error": self.standard_error}
@@ -144,7 +141,7 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     >>> from skauc import hand_till_auc
     >>> X, y = load_iris(return_X_y=True)
     >>> hand_till_auc(y, -abs(X[:, [2]] - [1.5, 4.3, 5.6]))
-    AveragedAUC(auc=0.9809, interval95=(0.9664, 0.9892), parts of shape (3, 3))
+    AveragedAUC(auc=0.9809, interval95=(0.9664, 0.9892))
     """
     y, score, classes, *_ = check_class_scores(y_true, y_score, labels)
     K = len(classes)
@@ -296,7 +293,7 @@ class OneVsRestAUC(Result):
     >>> result.auc.round(2)
     array([0.94, 0.83, 0.92])
     >>> result.average()
-    AveragedAUC(auc=0.8981, interval95=(0.7161, 0.9686), parts of shape (3,))
+    AveragedAUC(auc=0.8981, interval95=(0.7161, 0.9686))
     """
 
     labels: np.ndarray
@@ -316,9 +313,9 @@ class OneVsRestAUC(Result):
         """AUC of each class, shape (K,)."""
         return np.array([estimate.auc for estimate in self.estimates])
 
-    def standard_error(self, method=None, **options) -> np.ndarray:
+    def standard_error(self, method=None) -> np.ndarray:
         """Standard errors, shape (K,); see :meth:`AUCEstimate.standard_error`."""
-        return np.array([e.standard_error(method, **options) for e in self.estimates])
+        return np.array([e.standard_error(method) for e in self.estimates])
 
     def confidence_interval(
         self, confidence_level=0.95, method=None, **options

@@ -292,7 +292,7 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
         for one, two in drawn_points((a, b), n_draws, random_state)
     ]
     error = np.concatenate(gaps).std(axis=0, ddof=1)
-    # As in section 5 of skauc.intervals: where rates differ and no draw varies, the
+    # As in section 4 of skauc.intervals: where rates differ and no draw varies, the
     # largest possible error takes the place of 0
     apart = np.abs(rates[0] - rates[1]) > _NO_GAP
     error = np.where(apart & (error <= _NO_GAP), a._sample.smaller**-0.5, error)

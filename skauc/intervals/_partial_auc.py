@@ -1,7 +1,7 @@
 """The area under a part of the ROC curve, with its variance.
 
 Going along the curve, let (x, y) = (FPR, TPR). The area over ``a ≤ x ≤ b`` is the mean
-over the positives, and falls as negatives move up, by (section 7 of
+over the positives, and falls as negatives move up, by (section 6 of
 :mod:`skauc.intervals`)
 
     V₁(i) = b − clip(x_i, a, b),    V₀(j) = clip(y_j, ROC(a), ROC(b)) − ROC(b),
@@ -129,7 +129,7 @@ class PartOfSample:
 
     @property
     def trials(self) -> float:
-        """Number of trials whose share varies at least as much (section 7)."""
+        """Number of trials whose share varies at least as much (section 6)."""
         # of the class on the axis, only rows within the range count
         sample = self.sample
         sizes = sample.sizes if sample.clusters is None else (sample.smaller,) * 2

@@ -137,18 +137,6 @@ class Plan:
         """The AUC at the border of the null hypothesis."""
         return self.reference - self.sides[0] * self.margin
 
-    def check_reachable(self):
-        """Raise if the true AUC is not beyond the border of the null hypothesis."""
-        rule = {"two-sided": "differ from", "greater": "exceed", "less": "be less than"}
-        auc, border = np.broadcast_arrays(*np.atleast_1d(self.auc, self.border))
-        gaps = [side * (auc - border) for side in self.sides]
-        bad = np.max(gaps, axis=0) <= 0
-        if bad.any():
-            raise ValueError(
-                f"auc must {rule[self.alternative]} the border of the null hypothesis "
-                f"{border[bad][0]:g}, got {auc[bad][0]:g}"
-            )
-
     def error(self, n_neg, n_pos):
         """Standard error of the AUC, or of the difference."""
         sizes, pair = (n_neg, n_pos), (self.auc, self.reference)
@@ -401,9 +389,6 @@ def auc_sample_size(
         raise ValueError(
             f"alternative must be 'two-sided' with width, got {alternative!r}"
         )
-
-    if width is None:
-        plan.check_reachable()
 
     def enough(n_pos):
         sizes = _negatives(ratio, n_pos), n_pos

@@ -149,47 +149,35 @@ def even_rows(rows, weight, limit):
     return rows[np.clip(at, 0, len(rows) - 1)], np.full(limit, total / limit)
 
 
-@dataclass(frozen=True, eq=False)
-class Response:
-    """Q and F of pairs: blocks of shape (n_neg, n_pos), and diagonals of both classes.
+def margins_without(Q, F_ij, F_ji, q, f, *, z, g, one):
+    """``z_j − z_i`` after one Newton step without negative i and positive j.
 
-    F is not symmetric: ``F_ij`` is the response of negative i to positive j.
+    Parameters
+    ----------
+    Q, F_ij, F_ji : ndarray of shape (k_neg, k_pos)
+        Q and F of the pairs. F is not symmetric: ``F_ij`` is the response of negative i
+        to positive j.
+    q, f : ndarray of shape (k_neg + k_pos,)
+        The diagonals of Q and F.
+    z, g, one : ndarray of shape (k_neg + k_pos,)
+        Scores, slopes, and the share of its weight that is taken from each row, 1/f for
+        weight f.
     """
-
-    Q: np.ndarray
-    F_ij: np.ndarray
-    F_ji: np.ndarray
-    Q_neg: np.ndarray
-    Q_pos: np.ndarray
-    F_neg: np.ndarray
-    F_pos: np.ndarray
-
-    @classmethod
-    def of(cls, Q, F, k) -> Response:
-        """Build from square matrices of k negatives, followed by positives."""
-        q, f = Q.diagonal(), F.diagonal()
-        return cls(Q[:k, k:], F[:k, k:], F[k:, :k].T, q[:k], q[k:], f[:k], f[k:])
-
-    def margins(self, z, g, one):
-        """``z_j − z_i`` after one Newton step without negative i and positive j.
-
-        ``one`` is the share of its weight that is taken from a row, 1/f for weight f.
-        """
-        k = len(self.Q_neg)
-        one_i, one_j = one[:k, None], one[k:]
-        g_i, g_j = (one * g)[:k, None], (one * g)[k:]
-        # with a share of the rows left out: F diag(one) + I − diag(one)
-        F_ii = self.F_neg[:, None] * one_i + 1 - one_i
-        F_jj = self.F_pos * one_j + 1 - one_j
-        F_ij, F_ji = self.F_ij * one_j, self.F_ji * one_i
-        q_i = self.Q_neg[:, None] * g_i + self.Q * g_j
-        q_j = self.Q * g_i + self.Q_pos * g_j
-        # (F_SS)⁻¹ = [[F_jj, −F_ij], [−F_ji, F_ii]]/det
-        det = F_ii * F_jj - F_ij * F_ji
-        lost = det <= 1e-14 * np.abs(F_ii * F_jj)
-        det = np.where(lost, np.inf, det)  # undetermined without the row: no step
-        step = ((F_ii + F_ij) * q_j - (F_jj + F_ji) * q_i) / det
-        return z[k:] - z[:k, None] + step
+    k = len(Q)
+    one_i, one_j = one[:k, None], one[k:]
+    g_i, g_j = (one * g)[:k, None], (one * g)[k:]
+    # with a share of the rows left out: F diag(one) + I − diag(one)
+    F_ii = f[:k, None] * one_i + 1 - one_i
+    F_jj = f[k:] * one_j + 1 - one_j
+    F_ij, F_ji = F_ij * one_j, F_ji * one_i
+    q_i = q[:k, None] * g_i + Q * g_j
+    q_j = Q * g_i + q[k:] * g_j
+    # (F_SS)⁻¹ = [[F_jj, −F_ij], [−F_ji, F_ii]]/det
+    det = F_ii * F_jj - F_ij * F_ji
+    lost = det <= 1e-14 * np.abs(F_ii * F_jj)
+    det = np.where(lost, np.inf, det)  # undetermined without the row: no step
+    step = ((F_ii + F_ij) * q_j - (F_jj + F_ji) * q_i) / det
+    return z[k:] - z[:k, None] + step
 
 
 def auc_of_pairs(margin, z, pairs, rows, everyone):
@@ -286,7 +274,9 @@ def _one_step(fit, rows, pairs, order):
     # the share 1/f of a row of weight f
     one = np.minimum(1.0, 1 / rows.weight[S])
     z = fit.score(rows.X)[S] - fit.intercept
-    return Response.of(Q, F, len(pairs.neg)).margins(z, g, one)
+    k, diagonals = len(pairs.neg), (Q.diagonal(), F.diagonal())
+    blocks = Q[:k, k:], F[:k, k:], F[k:, :k].T
+    return margins_without(*blocks, *diagonals, z=z, g=g, one=one)
 
 
 def _system(fit, rows, S, order):

@@ -7,7 +7,7 @@ from scipy import linalg
 
 from ._bootstrap import weighted_auc
 from ._coordinates import Coordinates, class_contrast, standard_unit
-from ._left_out import PAIR_ROWS, PairRows, Response, auc_of_pairs
+from ._left_out import PAIR_ROWS, PairRows, auc_of_pairs, margins_without
 
 # Penalties in units of the mean within-class eigenvalue
 STRENGTHS = np.geomspace(3e-3, 3e2, 9)
@@ -82,10 +82,10 @@ def _auc(rows, pairs, values, U, target, penalty, everyone):
         F, f = _blocks(U, 1 - kept, 0 * u, k)
     Q, q = Q / root[:k, None] / root[k:], q / c
     F_ij, F_ji = F * (root[k:] / root[:k, None]), F * (root[:k, None] / root[k:])
-    response = Response(Q, F_ij, F_ji, q[:k], q[k:], f[:k], f[k:])
     # z = (X − x̄)w + t̄ with t̄ = (n₁ − n₀)/n
     z = U @ (target * kept) / root + (rows.n_pos - rows.n_neg) / rows.n
-    margin = response.margins(z, c * (z - t), np.minimum(1.0, 1 / c))
+    how = {"z": z, "g": c * (z - t), "one": np.minimum(1.0, 1 / c)}
+    margin = margins_without(Q, F_ij, F_ji, q, f, **how)
     return auc_of_pairs(margin, z, pairs, rows, everyone)[0]
 
 

@@ -30,9 +30,12 @@ from ._training_rows import (
     CONTRACT,
     DETECTED,
     HELD_OUT,
+    NEAR_REST,
+    PARALLEL,
     Judgement,
     distance,
     equal_means,
+    is_parallel,
 )
 from .reading._estimators import TAKE_BLOCKS
 from .reading._opened_model import OpenedModel
@@ -40,8 +43,6 @@ from .reading._opened_model import OpenedModel
 _GATHERED = 2**20  # rows with at most so many entries (8 MiB) are gathered
 _SAMPLE_ROWS_A_FEATURE = 10  # rows per feature of a sample, at least
 _ROWS_A_FEATURE = 100  # with fewer rows per feature, all rows are gathered
-_SAME = 1e-6  # largest distance of the scores of two fits to the same rows
-_AT_REST = 0.2  # gradient of training rows, in units of its random walk
 
 
 def rows_in_memory(X, y, sample_weight=None):
@@ -176,11 +177,10 @@ def _of_all(model, whole, question):
 
 def _judge(model, whole, rows, clones):
     """Whether all rows trained a model: by its gradient, its scaler, or another fit."""
-    opened, fit = model.scored.opened, model.fit
+    opened = model.scored.opened
     # the objective of a discriminant is that of the sample: its direction differs
-    if fit is not None and distance(fit.score(model.front.X), model.score) <= _SAME:
-        if stationarity(fit, rows) <= _AT_REST:
-            return DETECTED
+    if is_parallel(model) and stationarity(model.fit, rows) <= NEAR_REST:
+        return DETECTED
     if opened.steps and type(opened.steps[0]) is StandardScaler:
         return _by_means(opened.steps[0].mean_, whole)
     if not clones:
@@ -192,7 +192,7 @@ def _judge(model, whole, rows, clones):
             return ASSUMED
         X = model.front.X
         D = distance(X @ opened.W.T, X @ again.W.T)
-        return DETECTED if D <= _SAME else HELD_OUT
+        return DETECTED if D <= PARALLEL else HELD_OUT
     return ASSUMED
 
 

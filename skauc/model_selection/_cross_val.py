@@ -112,7 +112,7 @@ def cross_val_auc(
     >>> from skauc import cross_val_auc
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> print(cross_val_auc(RidgeClassifier(), X, y))  # doctest: +ELLIPSIS
-    AveragedAUC(auc=0.9913, interval95=(0.9807, 0.9961), pos_label=1, parts of ...
+    AveragedAUC(auc=0.9913, interval95=(0.9807, 0.9961), pos_label=1)
     """
     positive, label = positive_and_label(y, pos_label=pos_label)
     refuse_collection("X", X)
@@ -238,10 +238,10 @@ def compare_cross_val_auc(
 
     Parameters
     ----------
-    estimators : list of estimators, list of (name, estimator), or dict
+    estimators : list of estimators, or dict of name to estimator
         Two or more classifiers with ``decision_function`` or ``predict_proba``, or
         regressors fitted to labels that are two numbers. Clones of them are fitted. In
-        a list without names they are named "0", "1", ….
+        a list they are named "0", "1", ….
     X : array-like or sparse matrix of shape (n, n_features)
     y : array-like of shape (n,)
         Labels of two classes.
@@ -395,25 +395,15 @@ def _compare_folds(names, scores, folds, positive, groups, rope, alternative, la
 
 def _named(estimators):
     """Names and estimators; estimators of a list are named by their places."""
-    if isinstance(estimators, Mapping):
-        estimators = list(estimators.items())
-    if not isinstance(estimators, list | tuple):
+    if isinstance(estimators, list | tuple):
+        estimators = dict(enumerate(estimators))
+    if not isinstance(estimators, Mapping):
         raise ValueError(
             f"estimators must be a list or a dict, got {short(estimators)}"
         )
-    pairs = [
-        entry if isinstance(entry, tuple) and len(entry) == 2 else (place, entry)
-        for place, entry in enumerate(estimators)
-    ]
-    if len(pairs) < 2:
-        raise ValueError(f"estimators must be two or more, got {len(pairs)}")
-    names, models = [str(name) for name, _ in pairs], [model for _, model in pairs]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(
-                f"estimators must have different names, got {name!r} more than once"
-            )
-    for model in models:
+    if len(estimators) < 2:
+        raise ValueError(f"estimators must be two or more, got {len(estimators)}")
+    for model in estimators.values():
         if not hasattr(model, "fit") or isinstance(model, type):
             raise ValueError(f"estimators must have a fit method, got {short(model)}")
-    return names, models
+    return list(map(str, estimators)), list(estimators.values())

@@ -14,7 +14,7 @@ from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._collections import refuse_collection
 from ..statistics._moments import class_moments
-from ..statistics._result import Result
+from ..statistics._result import Result, shown
 from . import _doubts as doubts
 from ._posterior import evaluations
 from ._question import Question
@@ -28,7 +28,7 @@ _VARIANCE_RATIO = 3.0
 _LEVEL = 0.5  # probits by which rows left out may differ from the model
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(Result):
     """Table of the estimates of one model's AUC and of doubts about them; print it.
 
@@ -126,33 +126,16 @@ class Diagnosis(Result):
             )
         return tuple(dict.fromkeys([*reasons, *self.posterior.warnings]))
 
-    def __str__(self):
-        low, high = self.posterior.interval(0.95)
-        mean, below, above = self.attainable
-        apart = "none" if self.discrepancy is None else f"{self.discrepancy:+.2f}"
-        sizes = f"{self.n_neg:g} neg + {self.n_pos:g} pos, {self.n_features}"
-        shrunken, shorter = self.covariance_shrinkage, self.mean_shrinkage
-        p_neg, p_pos = self.normality
-        table = {
-            "Bayesian AUC": f"{self.posterior.mean():.3f}  [{low:.3f}, {high:.3f}]",
-            "positive class": repr(self.posterior.pos_label),
-            "rows, features": sizes,
-            "attainable AUC": f"{mean:.3f}  [{below:.3f}, {above:.3f}]",
-            "shrinkage": f"covariance {shrunken:.0%}, mean difference {shorter:.0%}",
-            "effective dimension": f"{self.effective_dimension:.1f}",
-            "score variance ratio": f"{self.variance_ratio:.2f}",
-            "normal scores": f"p = {p_neg:.3f} (neg), {p_pos:.3f} (pos)",
-            "ridge models − model": f"{apart} probit",
-        }
-        lines = [f"{name:24}{text}" for name, text in table.items()]
-        lines += [f"  {name:22}{value:.3f}" for name, value in self.estimates.items()]
-        lines += [f"! {warning}" for warning in self.warnings]
-        return "\n".join(lines)
-
-    __repr__ = __str__
+    def __repr__(self):
+        row = {name: value for name, [value] in self._columns().items()}
+        row["pos_label"] = repr(row["pos_label"])
+        lines = [f"{k:30}{shown(v)}" for k, v in row.items() if k != "warnings"]
+        return "\n".join([*lines, *(f"! {warning}" for warning in self.warnings)])
 
     def _columns(self):
         low, high = self.posterior.interval(0.95)
+        mean, below, above = self.attainable
+        p_neg, p_pos = self.normality
         row = {
             "AUC": self.posterior.mean(),
             "low": low,
@@ -160,8 +143,16 @@ class Diagnosis(Result):
             "negatives": self.n_neg,
             "positives": self.n_pos,
             "features": self.n_features,
-            "attainable AUC": self.attainable[0],
+            "attainable AUC": mean,
+            "attainable low": below,
+            "attainable high": above,
+            "covariance shrinkage": self.covariance_shrinkage,
+            "mean shrinkage": self.mean_shrinkage,
             "effective dimension": self.effective_dimension,
+            "score variance ratio": self.variance_ratio,
+            "p of normal negatives": p_neg,
+            "p of normal positives": p_pos,
+            "ridge models - model, probits": self.discrepancy,
             **self.estimates,
             "warnings": "; ".join(self.warnings),
             "pos_label": self.posterior.pos_label,
@@ -169,7 +160,7 @@ class Diagnosis(Result):
         return {name: [value] for name, value in row.items()}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PairwiseDiagnosis(Result):
     """Diagnoses of all pairs of classes; print it to see the table.
 
@@ -205,16 +196,9 @@ class PairwiseDiagnosis(Result):
             for warning in diagnosis.warnings
         )
 
-    def __str__(self):
-        low, high = self.posterior.interval(0.95)
-        parts = [
-            f"mean Bayesian AUC       {self.posterior.mean():.3f}  "
-            f"[{low:.3f}, {high:.3f}]  over {len(self.pairs)} pairs of classes"
-        ]
-        parts += [f"\n{i} against {j}\n{d}" for (i, j), d in self.pairs.items()]
-        return "\n".join(parts)
-
-    __repr__ = __str__
+    def __repr__(self):
+        parts = [f"\n{i} against {j}\n{d}" for (i, j), d in self.pairs.items()]
+        return "\n".join([repr(self.posterior), *parts])
 
     def _columns(self):
         tables = [diagnosis._columns() for diagnosis in self.pairs.values()]

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from ..adaptive._join import CONTRAST
-from ..intervals._methods import score_variance
+from ..intervals._auc_estimate import score_variance
 from ..intervals._projection import project, ranks_nothing, warn_undefined
 from ..intervals._sample import Sample as ScoreSample
 from ..leave_pair_out._left_out import Source

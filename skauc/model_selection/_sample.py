@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..adaptive._join import DataSize
+from ..leave_pair_out._left_out import even_rows
 from ..leave_pair_out._objective import optimum
 from ..statistics._levels import empirical_auc
 from ..statistics._rows import Rows
@@ -127,16 +128,9 @@ def even_sample(labels, weight, count):
     mass : ndarray of float of the same shape
         Adds up to the weight of each class.
     """
-    sample, mass = [], []
     classes = np.unique(labels)
-    for label in classes:
-        in_class = labels == label
-        rows = np.flatnonzero(in_class)
-        size = min(len(rows), max(count // len(classes), 2))
-        kept = rows[np.linspace(0, len(rows) - 1, size).astype(np.int64)]
-        total = np.sum(weight, where=in_class)
-        sample.append(kept)
-        mass.append(weight[kept] * (total / weight[kept].sum()))
-    sample, mass = np.concatenate(sample), np.concatenate(mass)
+    limit = max(count // len(classes), 2)
+    parts = [even_rows(np.flatnonzero(labels == k), weight, limit) for k in classes]
+    sample, mass = map(np.concatenate, zip(*parts, strict=True))
     order = np.argsort(sample)
     return sample[order], mass[order]

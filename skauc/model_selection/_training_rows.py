@@ -35,7 +35,7 @@ from .reading._fitted_model import FittedModel
 from .reading._opened_model import decisions
 
 _AT_REST = 0.01  # gradient, in units of its random walk, at which solvers stop
-_NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features
+NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features
 # Gradient beyond which other rows or weights were fitted, in units of the random walk
 # of the slopes at score 0. Solvers that converged in features of similar units stop
 # below .003; other rows, unless they are separated, had more than .04 (13 designs)
@@ -43,7 +43,7 @@ _MOVED = 0.02
 _TOLERANCE, _UNITS = 1e-3, 100.0  # largest tol of such a solver, and ratio of units
 _COLUMNS = 200  # means of so many columns tell two samples apart
 _SAME_MEAN = 0.01  # standard errors between equal means; other samples differ by √2
-_PARALLEL = 1e-6  # distance of the scores of a discriminant that is solved again
+PARALLEL = 1e-6  # distance of the scores of two fits to the same rows
 _SAME_ROW = 1e-6  # relative difference of a stored row from the same row
 _EQUAL = 1e-10  # distance of two score vectors that differ by rounding
 # D below the first share of D_b: training rows; above the second: held-out rows. With
@@ -118,7 +118,7 @@ def judge_rows(model: FittedModel, rows="auto", *, clones=True) -> Judgement:
         if same is False and not scored.dropped:  # it may have seen weight 0
             return HELD_OUT
         # without a gradient, a clone adds little to the evidence of the step
-        if same and (gradient <= _NEAR_REST or np.isinf(gradient)):
+        if same and (gradient <= NEAR_REST or np.isinf(gradient)):
             return DETECTED
     if not clones:
         if same or not repeatable or not _moved(model):
@@ -134,12 +134,15 @@ def judge_rows(model: FittedModel, rows="auto", *, clones=True) -> Judgement:
 def _gradient(model):
     """Gradient of the objective at the model; infinite if it is not known."""
     # with 1 or 2 features it is small on other rows, too, once in a hundred cases
-    if model.fit is None or min(model.front.shape) <= 2:
-        return np.inf
-    # a discriminant is solved again on these rows: its direction must be the model's
-    if distance(model.fit.score(model.front.X), model.score) > _PARALLEL:
-        return np.inf
-    return model.gradient
+    few = min(model.front.shape) <= 2
+    return np.inf if few or not is_parallel(model) else model.gradient
+
+
+def is_parallel(model) -> bool:
+    """Whether a fit is known, and has the model's direction."""
+    if model.fit is None:  # a discriminant is solved again: its direction may differ
+        return False
+    return distance(model.fit.score(model.front.X), model.score) <= PARALLEL
 
 
 def _moved(model):

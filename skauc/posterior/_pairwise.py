@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from ..statistics._checks import as_numbers, check_numbers, generator
-from ._auc_posterior import AUCPosterior
+from ._auc_posterior import AUCPosterior, warnings_of
 from ._components import normal_pdf
 from ._distribution import AUCDistribution
 
@@ -74,8 +73,7 @@ class PairwiseAUCPosterior(AUCDistribution):
     @property
     def warnings(self) -> tuple[str, ...]:
         """The doubts about any of the pairs."""
-        doubts = (pair.warnings for pair in self.pairs.values())
-        return tuple(dict.fromkeys(chain.from_iterable(doubts)))
+        return warnings_of(*self.pairs.values())
 
     def mean(self) -> float:
         """Posterior mean: the average of the posterior means of all pairs."""

@@ -9,6 +9,8 @@ from numbers import Number, Real
 
 import numpy as np
 
+from ._numerics import RANGE
+
 
 def check_interval(name, value, low=-np.inf, high=np.inf, closed="both"):
     """Check that a real number lies in an interval, and return it as a float.
@@ -180,14 +182,19 @@ def as_verbosity(value) -> int:
 
 
 def check_weights(values, n) -> np.ndarray:
-    """Check the weights of n rows: finite and >= 0."""
+    """Check the weights of n rows: 0 or of ordinary size."""
     weight = as_numbers("sample_weight", values)
+    if weight.ndim == 2 and weight.shape[1] == 1:
+        weight = weight[:, 0]
     if weight.shape != (n,):
         raise ValueError(
-            f"sample_weight must have shape ({n},), got shape {weight.shape}"
+            f"sample_weight must have one value for each of the {n} rows, got shape "
+            f"{weight.shape}"
         )
-    bad = ~((weight >= 0) & (weight < np.inf))
-    refuse_rows(bad, "sample_weight", "be finite and >= 0", weight)
+    least, most = RANGE
+    good = (weight == 0) | ((weight >= least) & (weight <= most))
+    rule = f"be 0 or between {least:g} and {most:g}"
+    refuse_rows(~good, "sample_weight", rule, weight)
     return weight
 
 

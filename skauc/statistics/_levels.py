@@ -48,8 +48,6 @@ class Levels:
         The scores; ±inf are allowed.
     neg, pos : ndarray of shape (d,)
         Weight of the negatives and the positives; whole numbers without weights.
-    inside : float or ndarray of shape (d,), default=0.5
-        AUC among the rows of one level; not ½ after :meth:`coarse`.
     _rows : tuple, default=None
         Order of the rows, where the levels begin in it, number of negatives.
     """
@@ -57,7 +55,6 @@ class Levels:
     value: np.ndarray
     neg: np.ndarray
     pos: np.ndarray
-    inside: Any = 0.5
     _rows: Any = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -153,12 +150,7 @@ class Levels:
         return Levels(-self.value[::-1], self.pos[::-1], self.neg[::-1])
 
     def coarse(self, most=512) -> Levels:
-        """Join neighbouring levels until at most ``most`` remain.
-
-        The AUC inside a block is kept as it is when rows are drawn anew: a pair of
-        rows shares one block of B with probability 1/B, and the variance of the drawn
-        AUC loses about 1/B² of itself, 4e-6 for 512.
-        """
+        """Join neighbouring levels until at most ``most`` remain."""
         if len(self.value) <= most:
             return self
         # each class counts for half of a block's size, so that both are resolved alike
@@ -167,19 +159,11 @@ class Levels:
         block = ((np.cumsum(share) - share) * most).astype(np.int64)
         starts = np.flatnonzero(np.diff(block, prepend=-1))
         neg, pos = (np.add.reduceat(w, starts) for w in (self.neg, self.pos))
-        # weight of the negatives below each level within its block, ties ½
-        below = self._negatives_below / 2
-        below = below - np.repeat(
-            np.cumsum(neg) - neg, np.diff(np.append(starts, len(share)))
-        )
-        won, pairs = np.add.reduceat(self.pos * below, starts), neg * pos
-        half = np.full(len(pairs), 0.5)
-        inside = np.divide(won, pairs, out=half, where=pairs > 0)
-        return Levels(self.value[starts], neg, pos, inside=inside)
+        return Levels(self.value[starts], neg, pos)
 
     def auc_of(self, neg, pos) -> np.ndarray:
         """AUC for other weights of the levels, of shape (..., d)."""
-        below = np.cumsum(neg, axis=-1) - neg + self.inside * neg
+        below = np.cumsum(neg, axis=-1) - neg / 2
         won = (pos * below).sum(axis=-1)
         return won / neg.sum(axis=-1) / pos.sum(axis=-1)
 

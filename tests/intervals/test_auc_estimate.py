@@ -16,8 +16,7 @@ from skauc import SampleWeightWarning, auc_estimate
 ASAH = json.loads((Path(__file__).parents[1] / "reference/proc_asah.json").read_text())
 Y = np.array(ASAH["outcome"])
 NDKA, S100B = np.array(ASAH["ndka"]), np.array(ASAH["s100b"])
-METHODS = ["score", "hanley_mcneil_score", "delong", "hanley_mcneil", "bootstrap"]
-OPTIONS = {"bootstrap": {"n_resamples": 499}}
+METHODS = ["score", "hanley_mcneil_score", "delong", "hanley_mcneil"]
 
 
 def estimate_of(neg, pos, **kwargs):
@@ -111,41 +110,6 @@ def test_transforms_are_the_delta_method_by_hand():
     assert got == pytest.approx(expected, rel=1e-12)
 
 
-def test_bootstrap_is_scipys_bca():
-    neg, pos = NDKA[Y == 0], NDKA[Y == 1]
-
-    def auc(neg, pos, axis=-1):
-        return (
-            (pos[..., :, None] > neg[..., None, :])
-            + 0.5 * (pos[..., :, None] == neg[..., None, :])
-        ).mean(axis=(-1, -2))
-
-    scipys = stats.bootstrap(
-        (neg, pos), auc, n_resamples=19_999, batch=200, random_state=3
-    )
-    estimate = auc_estimate(Y, NDKA)
-    got = estimate.confidence_interval(method="bootstrap", n_resamples=19_999)
-    expected = tuple(scipys.confidence_interval)
-    # a limit of 19 999 draws deviates by .002
-    assert got == pytest.approx(expected, abs=7e-3)
-    error = estimate.standard_error("bootstrap", n_resamples=19_999)
-    assert error == pytest.approx(scipys.standard_error, rel=0.03)
-
-
-def test_skewed_bootstrap_is_scipys_bca():
-    """Few negatives near the positives: the acceleration moves both limits."""
-    neg, pos = normal_samples(8, 60, seed=5)
-
-    def auc(neg, pos, axis=-1):
-        return (pos[..., :, None] > neg[..., None, :]).mean(axis=(-1, -2))
-
-    n = 59_999
-    scipys = stats.bootstrap((neg, pos), auc, n_resamples=n, batch=500, random_state=3)
-    estimate = estimate_of(neg, pos)
-    got = estimate.confidence_interval(method="bootstrap", n_resamples=n)
-    assert got == pytest.approx(tuple(scipys.confidence_interval), abs=3e-3)
-
-
 def test_wald_limits_stay_between_0_and_1():
     estimate = estimate_of(np.arange(8.0), np.arange(6.5, 14))
     low, high = estimate.confidence_interval(method="delong", transform="none")
@@ -164,7 +128,7 @@ def test_delong_of_two_rows():
 def test_zero_variance_is_clopper_pearson():
     estimate = estimate_of(np.arange(5), np.arange(5, 11))
     expected = stats.binomtest(5, 5).proportion_ci(0.95)
-    for method in ("delong", "hanley_mcneil", "bootstrap"):
+    for method in ("delong", "hanley_mcneil"):
         got = estimate.confidence_interval(method=method)
         assert got == pytest.approx(tuple(expected), rel=1e-12)
 
@@ -178,18 +142,17 @@ scores = st.lists(st.integers(-3, 3), min_size=2, max_size=8)
 @given(scores, scores, st.sampled_from(METHODS))
 def test_inside_nested_and_one_sided(neg, pos, method):
     estimate = estimate_of(np.array(neg, float), np.array(pos, float))
-    options = OPTIONS.get(method, {})
     last = (1.0, 0.0)
     for level in (0.5, 0.9, 0.95, 0.999, 1 - 1e-9):
-        low, high = estimate.confidence_interval(level, method, **options)
+        low, high = estimate.confidence_interval(level, method)
         assert 0 <= low <= high <= 1
         assert high > low  # informative, never a point
         assert low <= last[0] + 1e-6
         assert high >= last[1] - 1e-6
         last = low, high
-    low, high = estimate.confidence_interval(0.9, method, **options)
+    low, high = estimate.confidence_interval(0.9, method)
     one = [
-        estimate.confidence_interval(0.95, method, alternative=side, **options)
+        estimate.confidence_interval(0.95, method, alternative=side)
         for side in ("greater", "less")
     ]
     assert one[0] == pytest.approx((low, 1.0), abs=1e-9)
@@ -200,13 +163,10 @@ def test_inside_nested_and_one_sided(neg, pos, method):
 def test_swapping_the_classes_mirrors(method):
     for seed in range(3):
         neg, pos = normal_samples(7, 11, seed)
-        options = OPTIONS.get(method, {})
-        low, high = estimate_of(neg, pos).confidence_interval(method=method, **options)
+        low, high = estimate_of(neg, pos).confidence_interval(method=method)
         swapped = estimate_of(pos, neg)
-        mirror = swapped.confidence_interval(method=method, **options)
-        if method == "bootstrap":  # other draws
-            assert mirror == pytest.approx((1 - high, 1 - low), abs=0.05)
-        elif method == "hanley_mcneil":  # its exponential scores are not symmetric
+        mirror = swapped.confidence_interval(method=method)
+        if method == "hanley_mcneil":  # its exponential scores are not symmetric
             assert swapped.auc == pytest.approx(1 - estimate_of(neg, pos).auc)
         else:
             assert mirror == pytest.approx((1 - high, 1 - low), abs=1e-9)
@@ -217,14 +177,13 @@ def test_weights_are_repeated_rows(method):
     neg, pos = normal_samples(7, 6, seed=5, shift=0.5)
     y, s = np.repeat([0, 1], [7, 6]), np.concatenate([neg, pos])
     weight = np.array([2, 1, 0, 3, 1, 1, 2, 1, 1, 2, 0, 1, 3])
-    options = OPTIONS.get(method, {})
     weighted = auc_estimate(y, s, sample_weight=weight)
     repeated = auc_estimate(np.repeat(y, weight), np.repeat(s, weight))
     assert weighted.auc == pytest.approx(repeated.auc, rel=1e-14)
     assert (weighted.n_neg, weighted.n_pos) == (repeated.n_neg, repeated.n_pos)
     for got, expected in zip(
-        weighted.confidence_interval(method=method, **options),
-        repeated.confidence_interval(method=method, **options),
+        weighted.confidence_interval(method=method),
+        repeated.confidence_interval(method=method),
         strict=True,
     ):
         assert got == pytest.approx(expected, abs=1e-8)
@@ -291,7 +250,7 @@ def test_one_row_in_a_class(method):
         ({"y_score": NDKA[1:]}, r"each of the 113 rows of y_true, got shape \(112,\)"),
         ({"y_true": np.ones(113)}, "y_true must hold both classes, got only 1.0"),
         ({"groups": [1, 2]}, "groups must have one value .* 113 rows .* got 2"),
-        ({"sample_weight": -np.ones(113)}, "sample_weight must be >= 0, got -1.0"),
+        ({"sample_weight": -np.ones(113)}, "sample_weight must be 0 or .* got -1.0"),
     ],
 )  # fmt: skip
 def test_bad_input(change, message):
@@ -303,13 +262,13 @@ def test_bad_input(change, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"confidence_level": "a"}, "confidence_level must .* 'a'"),
         ({"confidence_level": 95}, r"confidence_level must lie in \(0, 1\), got 95"),
         ({"method": "wald"}, "method must be one of 'score', .* got 'wald'"),
         ({"transform": "log", "method": "delong"}, "transform must be .* got 'log'"),
         ({"alternative": "both"}, "alternative must be .* got 'both'"),
-        ({"method": "delong", "n_resamples": 9}, "n_resamples must not .*'delong'"),
         ({"method": "bayesian"}, "method must be one of 'score', .* got 'bayesian'"),
-        ({"method": "bootstrap", "n_resamples": 0}, "n_resamples must .* got 0"),
+        ({"method": "bootstrap"}, "method must be one of 'score', .* got 'bootstrap'"),
     ],
 )
 def test_bad_options(arguments, message):
@@ -351,24 +310,8 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"method": "bootstrap", "n_resamples": "x"}, "n_resamples must .* got 'x'"),
-        ({"method": "bootstrap", "n_resamples": np.inf}, "n_resamples must .* inf"),
-        ({"method": "bootstrap", "random_state": "x"}, "random_state must .* got 'x'"),
-        ({"method": None, "confidence_level": "a"}, "confidence_level must .* 'a'"),
-    ],
-)
-def test_wrong_kinds_of_options(options, message):
-    with pytest.raises(ValueError, match=message):
-        auc_estimate(Y, NDKA).confidence_interval(**options)
-
-
 def test_too_few_rows_or_clusters():
-    with pytest.raises(
-        ValueError, match="needs at least 2 rows .* got 1; 'score' needs one"
-    ):
+    with pytest.raises(ValueError, match="must hold at least 2 rows .* got 1"):
         estimate_of(np.arange(4), [5]).confidence_interval(method="delong")
     estimate = auc_estimate([0, 0, 1, 1], [1, 2, 3, 4], groups=[0, 1, 2, 2])
     with pytest.raises(ValueError, match="at least 2 groups .* got 1"):

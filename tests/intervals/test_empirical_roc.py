@@ -16,18 +16,16 @@ def rows(n_neg=40, n_pos=30, shift=1.0, seed=0, digits=1):
 # ------------------------------------------------------------------ scikit-learn
 
 
-@pytest.mark.parametrize("drop", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_corners_are_scikit_learns(drop, weighted):
+def test_corners_are_scikit_learns(weighted):
     y, score = rows()
     weight = np.random.default_rng(1).integers(0, 4, len(y)) if weighted else None
-    roc = empirical_roc(y, score, sample_weight=weight, drop_intermediate=drop)
+    roc = empirical_roc(y, score, sample_weight=weight)
     keep = slice(None) if weight is None else weight > 0
     got = roc_curve(
         y[keep],
         score[keep],
         sample_weight=None if weight is None else weight[keep],
-        drop_intermediate=drop,
     )
     for own, expected in zip((roc.fpr, roc.tpr, roc.thresholds), got, strict=True):
         assert own == pytest.approx(expected, rel=1e-14)
@@ -143,10 +141,6 @@ def test_errors():
         ),
         (lambda: roc.band(random_state="a"), "random_state must be None, .* got 'a'"),
         (lambda: roc.roc(1.5), r"fpr must lie in \[0, 1\], got 1.5"),
-        (
-            lambda: empirical_roc([0, 1], [1, 2], drop_intermediate=1),
-            "drop_intermediate must be True or False, got 1",
-        ),
         (lambda: empirical_roc([0, 1, 2], [1, 2, 3]), "must hold two classes, got 3"),
     ]:
         with pytest.raises(ValueError, match=text):

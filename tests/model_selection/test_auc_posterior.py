@@ -4,6 +4,7 @@ import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse, stats
 from sklearn.base import clone
@@ -690,6 +691,12 @@ def test_scorers_of_closed_forms_say_where_none_holds(scorer):
     clear_cache()
     with pytest.warns(UntrustedAUCWarning, match="Score held-out rows"):
         scorer(clone(BROKEN).fit(X, Y), X, Y)
+
+
+def test_names_of_features_that_only_the_fit_had():
+    model = LogisticRegression().fit(pd.DataFrame(X).add_prefix("x"), Y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        auc_posterior(model, X, Y, rows="training")
 
 
 @pytest.mark.parametrize("times", [2, 3])

@@ -195,7 +195,7 @@ def test_errors_name_the_rule():
         (model, X * np.nan, Y, {}, "X @ coef_ must be finite"),
         (model, X * 1e75, Y, {}, "X @ coef_ must be 0 or between .* 1e.70"),
         (model, X, Y, {"pos_label": 3}, "pos_label must be one of"),
-        (model, X, Y, {"sample_weight": -np.ones(80)}, "sample_weight must be >= 0"),
+        (model, X, Y, {"sample_weight": -np.ones(80)}, "sample_weight must be 0 or"),
         (many, X, three, {"pos_label": 1}, "pos_label must be None for more than two"),
         (many, X, Y, {}, "must hold both classes"),
     ):
@@ -369,7 +369,7 @@ def test_a_clone_is_checked_before_its_fit():
 
     for how, message in (
         ({"pos_label": 7}, "pos_label must be one of"),
-        ({"sample_weight": -np.ones(80)}, "sample_weight must be >= 0"),
+        ({"sample_weight": -np.ones(80)}, "sample_weight must be 0 or"),
     ):
         with pytest.raises(ValueError, match=message):
             bayesian_val_score(Never(), X, Y, **how)

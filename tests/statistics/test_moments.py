@@ -268,7 +268,7 @@ def test_featurewise_never_builds_p_by_p(form):
 def test_error_texts():
     X = np.ones((3, 2))
     with pytest.raises(
-        ValueError, match=r"sample_weight must have .* \(3,\), got .*2,"
+        ValueError, match=r"sample_weight must have .* 3 rows, got .*2,"
     ):
         Moments.from_samples(X, [1, 2])
     with pytest.raises(ValueError, match=r"sample_weight must .* got -1.0 in row 2"):

@@ -102,14 +102,17 @@ def test_no_auc_is_above_one(rng):
 
 
 @pytest.mark.parametrize("unit", [1.0, 0.01])
-def test_joined_levels_keep_the_auc(unit, rng):
+def test_joined_levels_keep_the_weights(unit, rng):
     neg, pos = rng.normal(size=90), rng.normal(size=50) + 1
     weight = [unit * rng.integers(1, 4, size) for size in (90, 50)]
     levels = Levels.of(neg, pos, *weight)
     for most in (3, 20):
         coarse = levels.coarse(most)
         assert most / 2 < len(coarse.value) <= most + 1
-        assert coarse.auc_of(coarse.neg, coarse.pos) == pytest.approx(levels.auc)
+        for joined, every in ((coarse.neg, levels.neg), (coarse.pos, levels.pos)):
+            below = np.searchsorted(levels.value, coarse.value[1:])
+            expected = np.add.reduceat(every, np.append(0, below))
+            np.testing.assert_allclose(joined, expected, rtol=1e-12)
     # each class has a half of every block, so that a smaller class is not joined first
     share = (coarse.neg / coarse.neg.sum() + coarse.pos / coarse.pos.sum()) / 2
     assert share.max() < 2 / 20
