@@ -1,4 +1,5 @@
 import os
+from functools import wraps
 from pathlib import Path
 
 # One thread for each worker: small matrices gain nothing from more, and workers that
@@ -42,6 +43,28 @@ def pytest_collection_modifyitems(items):
 def same_draws():
     """Seed the generator of scikit-learn's solvers without a random_state."""
     np.random.seed(0)  # noqa: NPY002
+
+
+@pytest.fixture
+def count_fits(monkeypatch):
+    """Return a function of classes: numbers of rows of all their fits from now on."""
+
+    def start(*kinds):
+        seen = []
+
+        def counted(fit):
+            @wraps(fit)
+            def counting(self, X, y, *more, **params):
+                seen.append(len(y))
+                return fit(self, X, y, *more, **params)
+
+            return counting
+
+        for kind in kinds:
+            monkeypatch.setattr(kind, "fit", counted(kind.fit))
+        return seen
+
+    return start
 
 
 @pytest.fixture

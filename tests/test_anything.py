@@ -533,8 +533,10 @@ RESULTS = set(  # returned by the calls above, which ask their members
 )
 
 
-def run(name, times=1):
-    """Run the body of a public name on so many times the examples of the profile."""
+@pytest.mark.parametrize("times", [1, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", BODIES)
+def test_answer_is_in_range_or_an_argument_is_named(name, times):
+    """On so many times the examples of the profile."""
     usual = times * settings.default.max_examples
     n_examples = usual // 3 if name in COSTLY else usual
 
@@ -544,17 +546,6 @@ def run(name, times=1):
         BODIES[name](data, name)
 
     body()
-
-
-@pytest.mark.parametrize("name", BODIES)
-def test_answer_is_in_range_or_an_argument_is_named(name):
-    run(name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", BODIES)
-def test_many_answers_are_in_range_or_an_argument_is_named(name):
-    run(name, times=4)
 
 
 def test_every_public_name_is_asked():

@@ -6,11 +6,11 @@ input raises one error that names the chunk.
 
 import contextlib
 import tracemalloc
-from itertools import pairwise
 
 import joblib
 import numpy as np
 import pytest
+from rows_in_blocks import cut
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -36,16 +36,10 @@ def rows():
 # ---------------------------------------------------------------------- containers
 
 
-def cut(sizes, *arrays):
-    """Tuples of consecutive rows, as many as ``sizes`` says."""
-    ends = np.cumsum([0, *sizes])
-    return [tuple(array[a:b] for array in arrays) for a, b in pairwise(ends)]
-
-
 def of_sizes(*sizes, kind=np.asarray, scores_kind=np.asarray):
     def make(folder, X, *columns):
         like = kind if X.ndim == 2 else scores_kind
-        parts = cut(sizes, X, *columns)
+        parts = cut((X, *columns), sizes)
         return RowBlocks([(like(part[0]), *part[1:]) for part in parts])
 
     return make
@@ -288,14 +282,14 @@ def test_labels_and_blocks_of_one_class(rows, call):
     X = (X[:, 0] if width is None else X)[order]
     for labels in (("no", "yes"), (0, 1), (1.0, 2.0)):
         y = np.array(labels)[positive[order].astype(int)]
-        blocks = RowBlocks(cut([np.sum(~positive), np.sum(positive)], X, y))
+        blocks = RowBlocks(cut((X, y), [np.sum(~positive), np.sum(positive)]))
         for one, other in zip(ask(blocks), ask(X, y), strict=True):
             np.testing.assert_allclose(one, other, rtol=rtol, atol=rtol, err_msg=labels)
 
 
 def test_as_many_blocks_at_once_as_joblib_has_jobs(rows):
     X, y, weight = rows
-    parts = cut([50] * 4 + [11], X, y, weight)
+    parts = cut((X, y, weight), [50] * 4 + [11])
     bad = [*parts[:3], (*parts[3][:2], -parts[3][2])]
     with joblib.parallel_config(n_jobs=2):
         at_once = moments(RowBlocks(parts))
@@ -331,7 +325,7 @@ def test_errors_name_the_chunk(rows, call, lazy):
     for case, (part, change, text) in BAD.items():
         if case == "width" and (width is None or (lazy and width < P)):
             continue  # scores of one column each
-        chunks = cut([60, 51, 50, 50], X, y, weight)
+        chunks = cut((X, y, weight), [60, 51, 50, 50])
         bad = list(chunks[2])
         bad[part] = change(bad[part])
         chunks[2] = tuple(bad)
@@ -373,7 +367,7 @@ def test_no_rows_at_all(rows, call):
 def test_kinds_of_labels_that_differ(rows, call):
     ask, width, *_ = CALLS[call]
     X, y, _ = rows
-    parts = cut([100, 111], X[:, 0] if width is None else X, y)
+    parts = cut((X[:, 0] if width is None else X, y), [100, 111])
     parts[1] = parts[1][0], np.where(parts[1][1], "yes", "no")
     with pytest.raises(ValueError, match="one kind|must hold class labels"):
         ask(RowBlocks(parts))

@@ -22,7 +22,7 @@ Y = np.array([0, 1] * 10)
 SCORE = np.random.default_rng(0).normal(size=20) + Y
 PROB = 1 / (1 + np.exp(-SCORE))
 X = np.random.default_rng(1).normal(size=(20, 3)) + Y[:, None]
-ONES = np.ones(20)
+ONES, THREE = np.ones(20), np.arange(20) % 3
 
 
 def changed(values, value, row=1):
@@ -123,6 +123,11 @@ def test_bad_rows_are_refused(bad):
     for name, (call, score) in OF_SCORES.items():
         score = score if change is None else change(score)
         refused(partial(call, y, score, **options), *words, where=name)
+    for name, call in ON_ROWS.items():
+        if bad == "a class without weight" and name == "bayesian_val_score":
+            continue  # the estimator refuses it first, in its own words
+        if "sample_weight" in options:
+            refused(partial(call, fitted(), X, Y, **options), *words, where=name)
 
 
 # -------------------------------------------------------------------- models and rows
@@ -143,6 +148,7 @@ ON_ROWS = {
 BAD_MODELS = {  # estimator or None for a good one, X, y, words
     "missing feature": (None, changed(X, np.nan), Y, ["NaN|nan|finite"]),
     "one class": (None, X, np.zeros(20), ["class|classes"]),
+    "missing label": (None, X, np.where(Y == 1, None, "no"), ["y_true|y"]),
     "short X": (None, X[:5], Y, ["20", "5"]),
     "no matrix": (None, X[:, 0], Y, ["2D|dimensions"]),
     "no estimator": ("a", X, Y, ["estimator|str|clone"]),
@@ -187,7 +193,7 @@ def power(**options):
 
 
 def posterior(**options):
-    return skauc.auc_posterior(fitted(), X, Y, rows="training", **options)
+    return skauc.auc_posterior(fitted(), X, Y, **{"rows": "training"} | options)
 
 
 def band(**options):
@@ -240,6 +246,9 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (points, "sensitivity", 1.5, []),
     (points, "specificity", -0.5, []),
     (points, "best", "largest", ["youden"]),
+    (points, "prevalence", 0, [r"\(0, 1\)"]),
+    (partial(points, best="youden"), "cost", -1, []),
+    (partial(points, threshold=1), "cost", 2, ["best"]),
     (band, "confidence_level", 0, []),
     (band, "method", "wide", ["pointwise"]),
     (power, "auc", 1.2, []),
@@ -249,6 +258,9 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (power, "alternative", "both", []),
     (power, "method", "wald", []),
     (posterior, "prior", "flat", ["adaptive"]),
+    (posterior, "rows", "new", ["held-out"]),
+    (posterior, "covariance", "separate", ["common"]),
+    (partial(posterior, prior="paper"), "covariance", "full", ["common"]),
     (posterior, "pos_label", 7, []),
     (difference, "n_draws", 0, []),
     (difference, "prior", "flat", []),
@@ -265,8 +277,14 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (gaussian, "shrinkage", 2.0, []),
     (gaussian, "shrinkage", "much", ["oas"]),
     (gaussian, "threshold", "best", ["youden"]),
+    (gaussian, "threshold", np.inf, ["finite"]),
+    (gaussian, "standardize", "no", ["True or False"]),
     (skauc.AdaptivePrior, "attainable_power", -1.0, []),
     (skauc.AdaptivePrior, "refits", 1, []),
+    (skauc.AdaptivePrior, "refits", True, []),
+    (skauc.AdaptivePrior, "standardize", 1, ["True or False"]),
+    (skauc.AdaptivePrior, "leave_pair_out", "no", ["True or False"]),
+    (skauc.AdaptivePrior, "verbose", -1, []),
     (skauc.NormalInverseWishart, "nu_neg", -1.0, []),
     (skauc.NormalInverseWishart, "scale", -1.0, []),
     (skauc.make_cbauc_scorer, "scale", "log", ["probit"]),
@@ -329,7 +347,8 @@ def test_options_with_an_effect_are_taken():
 
 @pytest.mark.parametrize(("call", "name", "value", "words"), ARGUMENTS, ids=case_name)
 def test_bad_argument_is_named_with_its_value(call, name, value, words):
-    shown = f"{value:g}" if isinstance(value, int | float) else str(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    shown = f"{value:g}" if number else str(value)
     shown = [] if isinstance(value, np.ndarray) else [re.escape(shown)]
     refused(lambda: call(**{name: value}), name, *shown, *words)
 
@@ -395,6 +414,10 @@ TOGETHER = {  # calls that lack or contradict something
             DecisionTreeClassifier().fit(X, Y), X, Y, prior="paper"
         ),
         ["DecisionTreeClassifier", "AdaptivePrior"],
+    ),
+    "accuracy of three classes": (
+        lambda: skauc.bee_scorer(LogisticRegression().fit(X, THREE), X, THREE),
+        ["y_true", "two classes", "3"],
     ),
     "score of any size": (lambda: skauc.cbauc_score(Y, 1e-80 * SCORE), ["y_score"]),
     "label of an interval": (

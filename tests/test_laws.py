@@ -6,6 +6,8 @@ which the numbers must agree.
 
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -98,7 +100,9 @@ def one_vs_rest(rows):
     P = np.asarray(rows.prob, float)
     scores = np.column_stack([1 - P, P])
     result = skauc.one_vs_rest_auc(rows.y, scores, **rows.weighted)
-    return *result.auc, *result.standard_error()
+    average = result.average()
+    limits = average.confidence_interval()
+    return *result.auc, *result.standard_error(), average.standard_error, *limits
 
 
 def hand_till(rows):
@@ -353,11 +357,14 @@ def lists(rows):
 
 
 def read_only(rows):
-    copies = {}
-    for name in ("X", "y", "score", "other", "prob"):
-        copies[name] = getattr(rows, name).copy()
-        copies[name].setflags(write=False)
-    return rows, replace(rows, **copies)
+    """Memory maps of files that must not be written."""
+    maps = {}
+    with TemporaryDirectory() as folder:
+        for name in ("X", "y", "score", "other", "prob"):
+            file = Path(folder, f"{name}.npy")
+            np.save(file, getattr(rows, name))
+            maps[name] = np.load(file, mmap_mode="r")
+    return rows, replace(rows, **maps)
 
 
 UNWEIGHTED = dict.fromkeys(

@@ -186,12 +186,6 @@ def test_many_rows_have_the_sample_variances_of_each_class():
     )
 
 
-@dataclass
-class Component:
-    weight: float
-    shape: np.ndarray
-
-
 @pytest.mark.parametrize("power", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize(("n_neg", "n_pos", "P"), SHAPES)
 def test_shares_of_the_signals_are_their_evidence(n_neg, n_pos, P, power):
@@ -450,38 +444,6 @@ def test_laws(law):
         np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize(
-    "law", ["row order", "column order", "scale", "weights", "swap"]
-)
-def test_laws_of_many_rows(law):
-    """A sample of the rows stands for all of them."""
-    X, positive = made(360, 330, 800, signal=0.6)
-    rng = np.random.default_rng(0)
-    w, weight = rng.standard_normal(800), rng.integers(1, 3, 690).astype(float)
-    model = learnt(X, positive, weight if law == "weights" else None)
-    before = np.append(model.along(w).probit, model.disagreement)
-    if law == "row order":
-        order = rng.permutation(690)
-        model = learnt(X[order], positive[order])
-    elif law == "column order":
-        order = rng.permutation(800)
-        model, w = learnt(X[:, order], positive), w[order]
-    elif law == "scale":
-        scale = np.exp(rng.standard_normal(800))
-        model, w = learnt(X * scale, positive), w / scale
-    elif law == "weights":
-        kept = np.repeat(np.arange(690), weight.astype(int))
-        assert len(kept) > 800  # more rows than features: the other decomposition
-        kept, weight = kept[:780], np.bincount(kept[:780], minlength=690)
-        before = np.append(learnt(X, positive, weight).along(w).probit, 0)
-        model = learnt(X[kept], positive[kept])
-    else:
-        model = learnt(X, ~positive)
-        before[0] = -before[0]
-    after = np.append(model.along(w).probit, model.disagreement)
-    np.testing.assert_allclose(after[:2], before[:2], rtol=1e-6, atol=1e-7)
-
-
 def test_a_reversed_direction_has_the_mirrored_posterior():
     X, positive = made(20, 16, 5, signal=0.6)
     model, w = learnt(X, positive), np.random.default_rng(9).standard_normal(5)
@@ -550,19 +512,3 @@ def test_constant_features_are_left_out():
     )
     with pytest.raises(ValueError, match="feature that varies within a class"):
         learnt(np.ones((40, 3)), positive)
-
-
-@pytest.mark.parametrize(
-    ("keyword", "value", "sentence"),
-    [
-        ("attainable_power", 0, "attainable_power must be finite and > 0, got 0"),
-        ("standardize", 1, "standardize must be True or False, got 1"),
-        ("leave_pair_out", "no", "leave_pair_out must be True or False, got 'no'"),
-        ("refits", 1, "refits must be None, 0 or an integer >= 2, got 1"),
-        ("refits", True, "refits must be None, 0 or an integer >= 2, got True"),
-        ("verbose", -1, "verbose must be a whole number >= 0, got -1"),
-    ],
-)
-def test_parameters_are_checked(keyword, value, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        AdaptivePrior(**{keyword: value})

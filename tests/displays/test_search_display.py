@@ -8,12 +8,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import (
-    ResubstitutionSplit,
-    SearchDisplay,
-    cbauc_scorer,
-    search_posterior,
-)
+from skauc import ResubstitutionSplit, SearchDisplay, cbauc_scorer, search_posterior
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from rows_in_blocks import assert_same_moments, drawn
 
 from skauc import GaussianAUCClassifier, class_moments
 from skauc.statistics._row_blocks import row_blocks
@@ -12,18 +13,7 @@ da = pytest.importorskip("dask.array", reason="Dask's arrays are not installed")
 
 @pytest.fixture
 def rows(rng):
-    X = 50 + rng.normal(size=(211, 7)) * np.geomspace(0.1, 10, 7)
-    return X, rng.random(211) < 0.3, rng.integers(0, 4, 211).astype(float)
-
-
-def assert_same_moments(got, expected, rtol=1e-12):
-    for a, b in zip(got, expected, strict=True):
-        assert a.n == pytest.approx(b.n, rel=1e-14)
-        deviation = np.sqrt(np.diag(b.scatter))
-        error = (a.mean - b.mean) / deviation * np.sqrt(b.n)
-        np.testing.assert_allclose(error, 0, atol=rtol)
-        error = (a.scatter - b.scatter) / deviation / deviation[:, None]
-        np.testing.assert_allclose(error, 0, atol=rtol)
+    return drawn(rng)
 
 
 def arrays(rows, chunks):

@@ -1,9 +1,8 @@
 """Discriminants of rows in blocks: the model of all rows, whatever the chunks are."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
+from rows_in_blocks import cut
 from scipy import sparse
 
 from skauc import (
@@ -29,17 +28,10 @@ def lazy(*parts, sizes=(40,) * 6):
 
 def blocks(*parts, sizes=(40,) * 6):
     """The same in one object."""
-    ends = np.cumsum([0, *sizes])
-    return [RowBlocks([tuple(p[a:b] for p in parts) for a, b in pairwise(ends)])]
+    return [RowBlocks(cut(parts, sizes))]
 
 
 WAYS = {"blocks": blocks, "dask": lazy}
-CHUNKS = {
-    "six": (40,) * 6,
-    "rows": (1,) * N,
-    "fewer than features": (4,) * 60,
-    "empty": (0, 100, 0, 139, 1, 0),
-}
 
 
 @pytest.fixture(params=WAYS.values(), ids=WAYS)

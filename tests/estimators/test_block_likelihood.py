@@ -98,7 +98,7 @@ def test_more_features_than_rows_are_gathered():
 
 @pytest.mark.parametrize("penalty", ["l2", "firth"])
 def test_reports_that_need_the_rows(penalty):
-    X, y, weight = rows_of(P=2)
+    X, y, weight = rows_of(n=180, P=2)
     model = IRLSLogisticRegression(penalty=penalty).fit(X, y, weight)
     blocks = in_blocks(X, y, weight)
     expected = model.summary(method="profile", X=X, y=y, sample_weight=weight)

@@ -119,14 +119,6 @@ def test_hosmer_lemeshow_has_its_size():
     assert abs(np.mean(low) - 0.05) < 0.01 + 3 * np.sqrt(0.05 * 0.95 / 1000)
 
 
-def test_hosmer_lemeshow_weights_are_counts():
-    weight = R["weight"].astype(int)
-    one = hosmer_lemeshow(Y, R["p"], sample_weight=weight)
-    two = hosmer_lemeshow(np.repeat(Y, weight), np.repeat(R["p"], weight))
-    assert one.statistic == pytest.approx(two.statistic, rel=1e-10)
-    assert one.n.tolist() == two.n.tolist()
-
-
 def test_hosmer_lemeshow_says_what_is_wrong():
     with pytest.raises(ValueError, match="y_prob must make at least 3 groups, got 1"):
         hosmer_lemeshow(Y, np.full(len(Y), 0.3))

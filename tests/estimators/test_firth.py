@@ -150,7 +150,7 @@ def test_two_by_two_table_has_half_a_row_in_every_cell():
 
 def test_weights_are_counts():
     X, y = separated()
-    weight = np.random.default_rng(0).integers(0, 40, 100)
+    weight = np.random.default_rng(0).integers(0, 8, 100)
     a = firth().fit(X, y, weight)
     b = firth().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert a.coef_ == pytest.approx(b.coef_, rel=1e-8)
@@ -255,8 +255,6 @@ def test_profile_far_out_does_not_overflow():
 
 def test_refusals():
     X, y = separated()
-    with pytest.raises(ValueError, match="penalty must be one of 'l2', 'firth', got"):
-        IRLSLogisticRegression(penalty="l1").fit(X, y)
     with pytest.raises(ValueError, match="C must be inf with penalty='firth', got 1.0"):
         firth(C=1.0).fit(X, y)
     with pytest.raises(ValueError, match="y must hold two classes, got 3"):

@@ -1,18 +1,14 @@
-"""Newton's method against generic optimisers, statsmodels' numbers and an LP."""
+"""Newton's method against generic optimisers, and its laws."""
 
-import json
 import warnings
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog, minimize
+from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from skauc import IRLSLogisticRegression
-
-REFERENCE = Path(__file__).parents[1] / "reference"
 
 
 def irls(X, codes, n_classes, *, sample_weight=None, **options):
@@ -102,55 +98,6 @@ def test_information_is_the_numerical_hessian(K):
     # Second differences of ℓ ~ 10² with h = 1e-4 carry errors of about 1e-5.
     information = np.linalg.inv(result.covariance)
     assert information == pytest.approx(-np.array(hessian), rel=1e-5, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    "case",
-    json.loads((REFERENCE / "statsmodels_logit.json").read_text()),
-    ids=lambda c: c["name"],
-)
-def test_published_fits_of_statsmodels(case):
-    X, codes = np.array(case["X"]), np.array(case["codes"])
-    result = irls(X, codes, case["n_classes"])
-    rows = rows_of(result)
-    params = np.column_stack([rows[1:, -1], rows[1:, :-1]])
-    errors = np.sqrt(np.diag(result.covariance)).reshape(params.shape)
-    assert params == pytest.approx(np.array(case["params"]), rel=1e-6)
-    assert errors == pytest.approx(np.array(case["bse"]), rel=1e-6)
-    assert result.log_likelihood == pytest.approx(case["llf"], rel=1e-9)
-
-
-@pytest.mark.parametrize("first", range(0, 60, 10))
-def test_separation_agrees_with_linear_programming(first):
-    for seed in range(first, first + 10):
-        check_separation(seed)
-
-
-def check_separation(seed):
-    # Konis: classes are separated iff max Σ (margins) > 0 over |δ| ≤ 1, margins ≥ 0.
-    rng = np.random.default_rng(seed)
-    n, P = 14, 2
-    X = rng.normal(size=(n, P))
-    if seed % 3 == 0:  # rare dummies and ties make quasi-complete separation likely
-        X = np.round(X)
-    positive = rng.random(n) < 0.5
-    positive[:2] = True, False
-    signed = np.where(positive, 1, -1)[:, None] * np.column_stack([X, np.ones(n)])
-    found = linprog(-signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(n), bounds=(-1, 1))
-    # Along the null space of X̃ nothing moves; a positive optimum is real separation.
-    separated = -found.fun > 1e-7
-    slack = linprog(
-        [0, 0, 0, -1],
-        A_ub=np.column_stack([-signed, np.ones(n)]),
-        b_ub=np.zeros(n),
-        bounds=[(-1, 1)] * 3 + [(None, 1)],
-    )
-    expected = "complete" if -slack.fun > 1e-9 else "quasi-complete"
-    result = irls(X, positive.astype(int), 2)
-    assert result.separation == (expected if separated else None)
-    assert result.converged == (not separated)
-    assert np.isfinite(result.coef).all()
-    assert np.abs(result.coef).max() < 1e4
 
 
 # Law ----------------------------------------------------------------------------------

@@ -7,10 +7,7 @@ from scipy.special import ndtr
 from sklearn.covariance import OAS
 from sklearn.datasets import load_iris
 
-from skauc import (
-    LinearDiscriminantROC,
-    QuadraticDiscriminantROC,
-)
+from skauc import LinearDiscriminantROC, QuadraticDiscriminantROC
 
 
 def two_normals(n_neg=300, n_pos=120, P=4, seed=0):

@@ -8,14 +8,12 @@ import interval_oracles as oracles
 import numpy as np
 import pytest
 from scipy.special import softmax
-from sklearn.datasets import make_classification
 from sklearn.metrics import roc_auc_score
 from values import same
 
 from skauc import auc_estimate, hand_till_auc, one_vs_rest_auc
 
 ASAH = json.loads((Path(__file__).parents[1] / "reference/proc_asah.json").read_text())
-X, Y = make_classification(120, 6, n_informative=3, flip_y=0.3, random_state=4)
 
 
 def three_classes(n=90, seed=0, spread=1.0):

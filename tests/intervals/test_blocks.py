@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 from values import same
 
-from skauc import (
-    RowBlocks,
-    auc_estimate,
-    compare_auc,
-    empirical_roc,
-    operating_points,
-)
+from skauc import RowBlocks, auc_estimate, compare_auc, empirical_roc, operating_points
 
 
 @pytest.fixture

@@ -138,15 +138,6 @@ def test_non_inferiority():
 # ------------------------------------------------------------------------- laws
 
 
-def test_weights_are_repeated_rows():
-    y, scores = three_scores()
-    w = np.arange(60) % 4
-    weighted = compare_auc(y, *scores, sample_weight=w)
-    repeated = compare_auc(np.repeat(y, w), *(np.repeat(s, w) for s in scores))
-    assert weighted.statistic == pytest.approx(repeated.statistic, rel=1e-10)
-    np.testing.assert_allclose(weighted.covariance, repeated.covariance, rtol=1e-10)
-
-
 def test_one_row_a_group_changes_nothing():
     y, scores = three_scores()
     plain = compare_auc(y, *scores[:2])
@@ -223,9 +214,7 @@ def test_no_variance_is_no_certainty():
         ((Y, ASAH["ndka"]), {}, "needs either score_b or constant, got none of them"),
         ((Y, Y, Y), {"constant": 0.5}, "score_b or constant, got score_b and constant"),
         ((Y, Y), {"constant": 1.5}, r"constant must lie in \[0, 1\], got 1.5"),
-        ((Y, Y, Y), {"margin": -0.1}, r"margin must lie in \[0, 1\), got -0.1"),
         ((Y, Y, Y), {"margin": 0.1}, "'greater' or 'less' with a margin, got 'two-"),
-        ((Y, Y, Y), {"alternative": "more"}, "alternative must be .* got 'more'"),
         ((Y, Y, Y, Y), {"alternative": "less"}, "more than two scores, got 'less'"),
         ((Y, Y, Y, Y), {"y_true_b": Y}, "y_true_b must come with one score_b"),
         ((Y, Y, Y), {"y_true_b": Y, "groups": np.array(Y)}, "groups must be a pair"),

@@ -22,18 +22,6 @@ def test_all_rankings_and_thresholds(m, n):
     assert variance == pytest.approx(expected, rel=ROUNDINGS, abs=0)
 
 
-LARGE = [
-    (5_000, 5_000, 5_000),  # arcsine law of the false positives
-    (5_000, 5_100, 5_050),  # between the sizes, still wide
-    (3_000, 9_000, 5_000),
-    (1_000, 1_900_000, 4_000),
-    (10_000_000, 10_000_000, 1_500),
-    (19_999_000, 1_000, 3_000),
-    (400, 200, 60),
-    (400, 200, 550),
-]
-
-
 @pytest.mark.parametrize(
     ("m", "n", "k"),
     [

@@ -88,7 +88,7 @@ def wald_statistic(v01, v10, gap):
 )
 def test_one_curve_reaches_its_power(auc, ratio, method):
     n_pos, n_neg = auc_sample_size(auc, power=0.8, ratio=ratio, method=method)
-    neg, pos = draw(np.random.default_rng(1), [auc, auc], n_neg, n_pos, 0.0, reps=6000)
+    neg, pos = draw(np.random.default_rng(1), [auc, auc], n_neg, n_pos, 0.0, reps=4000)
     estimate = placed(neg, pos)[2].ravel()
     z = (estimate - 0.5) / np.sqrt((n_neg + n_pos + 1) / (12 * n_neg * n_pos))
     reached = (np.abs(z) > norm.ppf(0.975)).mean()
@@ -111,7 +111,7 @@ def test_two_curves_reach_their_power(margin, aucs, correlation):
         alternative=side, ratio=1.5,
     )  # fmt: skip
     neg, pos = draw(
-        np.random.default_rng(2), aucs, n_neg, n_pos, correlation or 0.0, reps=6000
+        np.random.default_rng(2), aucs, n_neg, n_pos, correlation or 0.0, reps=4000
     )
     v01, v10, estimate = placed(neg, pos)
     gap = estimate[0] - estimate[1] + margin
@@ -169,16 +169,11 @@ def test_sizes_are_the_least(method):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"auc": 1.0}, r"auc must lie in \(0, 1\), got 1.0"),
         ({"auc": [0.7, -1]}, r"auc must lie in \(0, 1\), got -1.0"),
-        ({"null": 0}, r"null must lie in \(0, 1\), got 0.0"),
-        ({"alpha": 1.5}, r"alpha must lie in \(0, 1\), got 1.5"),
         ({"n_pos": 1}, r"n_pos must be finite and >= 2, got 1.0"),
         ({"n_neg": np.inf}, r"n_neg must be finite and >= 2, got inf"),
-        ({"method": "delong"}, r"method must be one of 'obuchowski', .* got 'delong'"),
         ({"test": "t"}, r"test must be one of 'score', 'wald', got 't'"),
         ({"auc2": 0.7, "test": "score"}, r"test must be 'wald' with auc2, got 'score'"),
-        ({"correlation": 0.5}, r"correlation must come with auc2, got 0.5 alone"),
         (
             {"auc2": 0.7, "correlation": 2},
             r"correlation must lie in \[-1, 1\], got 2.0",
@@ -208,7 +203,6 @@ def test_error_texts_of_power(options, text):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({}, "auc_sample_size needs either power or width, got none of them"),
         ({"power": 0.8, "width": 0.1}, "needs either power or width, got power and"),
         ({"power": 1.0}, r"power must lie in \(0, 1\), got 1.0"),
         ({"width": 0}, r"width must lie in \(0, 1\), got 0.0"),

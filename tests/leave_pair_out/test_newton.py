@@ -2,13 +2,7 @@
 
 import numpy as np
 import pytest
-from left_out_designs import (
-    LOGISTIC,
-    LOSSES,
-    SQUARED,
-    draw,
-    rows_and_fit,
-)
+from left_out_designs import LOGISTIC, LOSSES, SQUARED, draw, rows_and_fit
 from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression

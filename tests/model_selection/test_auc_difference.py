@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import sparse, stats
+from scipy import stats
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.exceptions import UndefinedMetricWarning
@@ -123,21 +123,7 @@ def test_swapping_models_and_classes():
     assert forward.cdf(0.1) + forward.sf(0.1) == pytest.approx(1)
 
 
-@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
-@pytest.mark.parametrize(("prior", "error"), [("paper", 1e-9), ("adaptive", 0.1)])
-def test_weights_repeat_rows(prior, error):
-    w = np.arange(60) % 3
-    pair = [LogisticRegression(C=C).fit(X, Y, sample_weight=w) for C in (1, 1e-3)]
-    weighted = auc_difference_posterior(*pair, X, Y, sample_weight=w, prior=prior)
-    many = np.repeat(X, w, axis=0), np.repeat(Y, w)
-    repeated = auc_difference_posterior(*pair, *many, prior=prior)
-    assert weighted.probability == pytest.approx(repeated.probability, abs=error)
-
-
-def test_sparse_rows_and_pipelines():
-    plain = auc_difference_posterior(A, B, X, Y)
-    thin = auc_difference_posterior(A, B, sparse.csr_array(X), Y)
-    assert thin.probability == pytest.approx(plain.probability, abs=1e-9)
+def test_pipelines():
     pipes = [
         make_pipeline(StandardScaler(), LogisticRegression(C=C)).fit(X, Y)
         for C in (1.0, 0.001)
@@ -161,8 +147,6 @@ def test_sparse_rows_and_pipelines():
     [
         ({"rows": "new"}, "rows must be one of .* got 'new'"),
         ({"covariance": "full"}, "covariance must be one of .* got 'full'"),
-        ({"prior": "flat"}, "prior must be .* got 'flat'"),
-        ({"n_draws": 0}, "n_draws must be a whole number >= 1, got 0"),
         ({"X": X[:, :3]}, "X must have the 4 features .* got 3"),
         (
             {"prior": NormalInverseWishart(scale=0.0, kappa=-60.0)},
@@ -279,12 +263,6 @@ def test_the_difference_repeats_the_doubts_about_either():
     assert {str(w.message).lower() for w in issued} == {
         sentence.lower() for sentence in mixed.warnings
     }
-
-
-def test_which_class_is_positive_does_not_matter():
-    got = auc_difference_posterior(A, B, X, Y, prior="adaptive", pos_label=0)
-    same = auc_difference_posterior(A, B, X, Y, prior="adaptive")
-    assert got.mean() == pytest.approx(same.mean(), rel=1e-6)
 
 
 def test_a_prior_with_means_turns_with_the_classes():

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
@@ -39,10 +38,6 @@ def binary(rng, n, P=40, share=0.5):
 def likert(rng, n, P=12):
     common = 0.5 * rng.normal(size=(n, 1))
     return np.digitize(common + rng.normal(size=(n, P)), [-1.0, -0.3, 0.3, 1.0]) + 1.0
-
-
-def with_holes(rng, X):
-    return np.where(rng.random(X.shape) < 0.2, np.nan, X)
 
 
 def words(rng, n):
@@ -154,7 +149,7 @@ def test_rows_that_are_equal_by_chance_are_no_copies(n, signal):
 
 def test_small_samples_of_few_features_have_no_near_copies():
     """Also with heavy tails and features that differ in their units."""
-    for seed in range(15):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         for X in (
             rng.normal(size=(24, 3)),
@@ -228,13 +223,3 @@ def test_copies_of_one_group_are_left_out_together():
         compare_cross_val_auc([MODEL, Any()], X, y, folds, groups=which)
     with pytest.warns(UntrustedAUCWarning, match="40 of 100 rows are copies"):
         bootstrap_auc(MODEL, X, y, n_boot=3, groups=np.arange(100))
-
-
-def test_texts_that_were_posted_three_times():
-    rng = np.random.default_rng(0)
-    texts, y = words(rng, 150), np.arange(150) % 2
-    which = np.r_[np.arange(150), np.arange(50), np.arange(50)]
-    texts, y = [texts[k] for k in which], y[which]
-    model = make_pipeline(TfidfVectorizer(), MODEL)
-    with pytest.warns(UntrustedAUCWarning, match="100 of 250 rows are copies"):
-        bayesian_val_score(model, texts, y)

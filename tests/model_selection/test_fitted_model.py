@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
@@ -30,7 +30,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     TunedThresholdClassifierCV,
 )
-from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -203,18 +203,6 @@ def test_errors_name_the_rule():
             fitted_models(estimator, rows, y, **how)
 
 
-def test_rows_of_weight_zero_are_no_rows():
-    weight = np.arange(80) % 3.0
-    kept = weight > 0
-    estimator = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
-    model = opened(estimator, sample_weight=weight)
-    alone = opened(estimator, X[kept], Y[kept], sample_weight=weight[kept])
-    for name in ("score", "positive", "weight", "w", "threshold"):
-        np.testing.assert_array_equal(getattr(model, name), getattr(alone, name))
-    np.testing.assert_array_equal(model.rows.X, X[kept])
-    assert model.rows.key == alone.rows.key
-
-
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -237,36 +225,7 @@ def test_pairs_of_more_classes_by_their_decisions(estimator):
         assert "more than two classes" in model.fit_reason
 
 
-@pytest.mark.parametrize(
-    "one_vs_one", [SVC(kernel="linear"), OneVsOneClassifier(SVC(kernel="linear"))]
-)
-def test_pairs_of_models_of_pairs(one_vs_one):
-    """Each pair has a support vector machine of its own."""
-    y = np.arange(80) % 3
-    for model in fitted_models(one_vs_one.fit(X, y), X, y):
-        rows = np.isin(y, model.pair)
-        alone = SVC(kernel="linear").fit(X[rows], y[rows])
-        ours = model.score - model.threshold
-        corr = np.corrcoef(ours, alone.decision_function(X[rows]))[0, 1]
-        assert corr == pytest.approx(1, abs=1e-6)
-
-
 # ---------------------------------------------------------- classes of somebody's own
-
-
-class NearestMean(ClassifierMixin, BaseEstimator):
-    """A linear model through the origin, which has no ``intercept_``."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        self.coef_ = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
-        return self
-
-    def decision_function(self, X):
-        return X @ self.coef_
-
-    def predict(self, X):
-        return (self.decision_function(X) > 0).astype(int)
 
 
 class Bent(LogisticRegression):

@@ -162,7 +162,7 @@ MODELS = {
     ),
     "squared hinge": LinearSVC(C=0.1, tol=1e-9, max_iter=10**6, random_state=0),
     "rbf": SVC(),
-    "forest": RandomForestClassifier(30, max_depth=3, random_state=0),
+    "forest": RandomForestClassifier(12, max_depth=3, random_state=0),
 }
 WAYS = dict.fromkeys(["L2", "squared hinge"], "group pairs")
 WAYS |= dict.fromkeys(["L1", "rbf", "forest"], "group folds")

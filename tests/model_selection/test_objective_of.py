@@ -21,11 +21,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn_versions import l1_part
 
-from skauc import (
-    GaussianAUCClassifier,
-    IRLSLogisticRegression,
-    LinearDiscriminantROC,
-)
+from skauc import GaussianAUCClassifier, IRLSLogisticRegression, LinearDiscriminantROC
 from skauc.leave_pair_out._objective import stationarity
 from skauc.model_selection.reading._fitted_model import fitted_models
 

@@ -6,10 +6,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.linear_model import RidgeClassifier
 
-from skauc import (
-    AdaptivePrior,
-    auc_posterior,
-)
+from skauc import AdaptivePrior, auc_posterior
 
 ROWS, COLUMNS, SETS = 40, 4000, 16
 WIDTHS = 300, 1000, COLUMNS

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad, trapezoid
 from scipy.special import ndtr
-from values import same
 
 from skauc import AUCPosterior, NormalInverseWishart, class_moments
 
@@ -372,24 +371,7 @@ def test_shapes_of_the_scale_agree(rng, covariance):
     assert full != pytest.approx(mean(3.0, 0.5), rel=1e-6)
 
 
-def test_paper_prior_is_the_published_one(rng):
-    X, positive, w = small_problem(rng)
-    spelled = NormalInverseWishart(np.zeros(3), np.zeros(3), 0.5, 0.5, 5, np.eye(3))
-    default = project(X, positive, w, NormalInverseWishart(), "common")
-    assert default.df[0] == len(X) + 3
-    assert same(default, project(X, positive, w, spelled, "common"))
-
-
 # ------------------------------------------------------------------------- edge
-
-
-@covariances
-def test_one_row_a_class(rng, covariance):
-    X, w = np.array([[0.0, 1.0], [2.0, 0.5]]), np.array([1.0, 1.0])
-    positive = np.array([False, True])
-    posterior = project(X, positive, w, NormalInverseWishart(), covariance).auc()
-    low, high = posterior.interval()
-    assert 0 < low < posterior.mean() < high < 1
 
 
 @pytest.mark.parametrize(

@@ -95,42 +95,6 @@ def test_weights_are_repeated_rows(neg, pos, seed):
     np.testing.assert_allclose(got, expected, atol=1e-14)
 
 
-def test_one_row_a_cluster_is_delong(rng):
-    positive = rng.random(30) < 0.5
-    scores = rng.normal(size=(2, 30)) + positive
-    got = clustered(scores, positive, np.arange(30))
-    expected = delong_covariance(*stacked(scores, positive))
-    np.testing.assert_allclose(got, expected, rtol=1e-12)
-
-
-def test_rows_written_twice_in_one_cluster_tell_nothing_new(rng):
-    positive = np.repeat([False, True], [20, 15])
-    score = rng.normal(size=35) + positive
-    once = clustered(score[None], positive, np.arange(35))[0, 0]
-    twice = clustered(
-        np.repeat(score, 2)[None], np.repeat(positive, 2), np.repeat(np.arange(35), 2)
-    )[0, 0]
-    assert twice == pytest.approx(once, rel=1e-12)
-    weighted = clustered(score[None], positive, np.arange(35), np.full(35, 2.0))[0, 0]
-    assert weighted == pytest.approx(once, rel=1e-12)
-
-
-def test_influence_has_mean_zero(rng):
-    neg, pos = rng.integers(0, 5, 40) * 1.0, rng.integers(1, 6, 30) * 1.0
-    v01, v10 = placements(neg, pos)
-    assert v01.mean() == pytest.approx(v10.mean(), abs=1e-15)
-    assert v10.mean() == pytest.approx(auc_of(neg, pos), abs=1e-15)
-
-
-def test_swapping_classes_keeps_the_variance(rng):
-    neg, pos = rng.normal(size=12), rng.normal(size=7) + 1
-    v01, v10 = (v[None] for v in placements(neg, pos))
-    w01, w10 = (v[None] for v in placements(pos, neg))
-    np.testing.assert_allclose(
-        delong_covariance(v01, v10), delong_covariance(w01, w10), rtol=1e-13
-    )
-
-
 # ------------------------------------------------------------------------- edges
 
 

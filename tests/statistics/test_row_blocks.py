@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
-from itertools import pairwise
 
 import numpy as np
 import pytest
+from rows_in_blocks import assert_same_moments, cut, drawn
 
 from skauc import GaussianAUCClassifier, RowBlocks, binormal_roc, class_moments
 from skauc.statistics import _row_blocks
@@ -14,26 +14,7 @@ from skauc.statistics._row_blocks import row_blocks
 
 @pytest.fixture
 def rows(rng):
-    X = 50 + rng.normal(size=(211, 7)) * np.geomspace(0.1, 10, 7)
-    return X, rng.random(211) < 0.3, rng.integers(0, 4, 211).astype(float)
-
-
-def cut(arrays, sizes):
-    """Tuples of consecutive rows, as many as ``sizes`` says."""
-    ends = np.cumsum([0, *sizes])
-    return [tuple(array[a:b] for array in arrays) for a, b in pairwise(ends)]
-
-
-def assert_same_moments(got, expected, rtol=1e-12):
-    """Errors of the scatter relative to its diagonal."""
-    for a, b in zip(got, expected, strict=True):
-        assert a.n == pytest.approx(b.n, rel=1e-14)
-        deviation = np.sqrt(np.diag(np.atleast_2d(b.scatter)))
-        np.testing.assert_allclose(
-            (a.mean - b.mean) / deviation * np.sqrt(b.n), 0, atol=rtol
-        )
-        error = (a.scatter - b.scatter) / deviation / deviation[:, None]
-        np.testing.assert_allclose(error, 0, atol=rtol)
+    return drawn(rng)
 
 
 def test_map_keeps_the_order_and_leaves_out_empty_blocks(rows):
@@ -60,39 +41,37 @@ def test_blocks_of_arrays_are_about_16_mebibytes():
     assert RowBlocks.from_arrays(X, X[:, 0] == 0).map(len) == [2**18] * 3
 
 
-def test_parquet(rows, tmp_path):
-    table = pytest.importorskip("pyarrow", reason="pyarrow is not installed").table
+def parquet_of(tmp_path, columns, **options):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     from pyarrow import parquet
 
+    parquet.write_table(pyarrow.table(columns), tmp_path / "rows.parquet", **options)
+    return tmp_path / "rows.parquet"
+
+
+def test_parquet(rows, tmp_path):
     X, positive, weight = rows
     columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
-    data = table({"label": positive, **columns, "weight": weight})
-    parquet.write_table(data, tmp_path / "rows.parquet", row_group_size=50)
-    everything = RowBlocks.from_parquet(
-        tmp_path / "rows.parquet", y="label", sample_weight="weight"
-    )
+    data = {"label": positive, **columns, "weight": weight}
+    file = parquet_of(tmp_path, data, row_group_size=50)
+    everything = RowBlocks.from_parquet(file, y="label", sample_weight="weight")
     assert_same_moments(class_moments(everything), class_moments(*rows))
     assert everything.feature_names == list(columns)
-    two = RowBlocks.from_parquet(
-        str(tmp_path / "rows.parquet"), y="label", X=["x3", "x1"]
-    )
+    two = RowBlocks.from_parquet(str(file), y="label", X=["x3", "x1"])
     assert_same_moments(class_moments(two), class_moments(X[:, [3, 1]], positive))
     model = GaussianAUCClassifier().fit(two)
     if pytest.importorskip("pandas", reason="pandas is not installed"):
         assert model.feature_names_in_.tolist() == ["x3", "x1"]
-    one = RowBlocks.from_parquet(tmp_path / "rows.parquet", y="label", X="x2")
+    one = RowBlocks.from_parquet(file, y="label", X="x2")
     assert one.feature_names is None
     assert class_moments(one)[1].mean == pytest.approx(X[positive, 2].mean())
 
 
 def test_columns_that_are_not_there_are_named(tmp_path):
-    table = pytest.importorskip("pyarrow", reason="pyarrow is not installed").table
-    from pyarrow import parquet
-
-    parquet.write_table(table({"a": [1.0], "label": [True]}), tmp_path / "rows.parquet")
+    file = parquet_of(tmp_path, {"a": [1.0], "label": [True]})
     for wrong in ({"y": "b"}, {"y": "label", "X": ["b"]}, {"y": "a", "X": "b"}):
         with pytest.raises(ValueError, match="must be columns of the file, got 'b'"):
-            RowBlocks.from_parquet(tmp_path / "rows.parquet", **wrong)
+            RowBlocks.from_parquet(file, **wrong)
 
 
 def test_arrays_are_no_blocks(rows):
@@ -145,14 +124,6 @@ def test_dask_is_not_imported_before_a_collection_comes_in():
         "assert not {'dask', 'distributed'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def parquet_of(tmp_path, columns, **options):
-    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    from pyarrow import parquet
-
-    parquet.write_table(pyarrow.table(columns), tmp_path / "rows.parquet", **options)
-    return tmp_path / "rows.parquet"
 
 
 def test_blocks_of_parquet_are_about_16_mebibytes(tmp_path):
