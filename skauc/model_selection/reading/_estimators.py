@@ -34,6 +34,7 @@ from ..._validation import (
     check_labels,
     check_positive,
     check_score,
+    check_weight,
     counted_rows,
     distinct_labels,
     take_rows,
@@ -306,7 +307,7 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=Non
     labels = check_labels(y)
     # with more than two classes the estimator itself raises if it is binary
     if pos_label is not None or len(distinct_labels(labels)) <= 2:
-        check_positive(y, pos_label=pos_label)
+        check_weight(sample_weight, check_positive(y, pos_label=pos_label))
     groups = check_groups(groups, len(labels))
     labels, sample_weight, X, groups = counted_rows(labels, sample_weight, X, groups)
     _check_range(X)
