@@ -341,6 +341,8 @@ def check_groups(groups, n: int) -> np.ndarray | None:
         )
     if groups.dtype.kind == "f":
         refuse_rows(np.isnan(groups), "groups", "not be NaN", groups)
+    if groups.dtype.kind in "mM" and np.isnat(groups).any():
+        raise ValueError("groups must not be missing, got NaT")
     if groups.dtype.kind == "O":
         distinct_labels(groups, name="groups")  # refuses labels of several kinds
     return np.unique(groups, return_inverse=True)[1]

@@ -57,7 +57,7 @@ def rows_left_out_are_nearer_than_the_formula(out):
 def coverage_decides_the_verdict(out):
     ((_, least, largest),) = numbers(out, "Two Monte Carlo errors about")
     table = re.findall(r"(\S.*?) +\[.*?\] +([\d.]+) +\S+ +([\d.]+) +\S+ +(.*)", out)
-    assert len(table) == 7
+    assert len(table) == 6
     for _, *covered, verdict in table:
         low, high = sorted(map(float, covered))
         wide = "conservative" if high > largest else "near the level"
@@ -95,7 +95,8 @@ def blocks_and_processes_give_one_model(out):
         ((gap,),) = numbers(out, "Dask largest relative difference of a coefficient:")
         assert gap < 1e-8
         ((sent, size),) = re.findall(r"(\d+) bytes .* of (\d+)", out.replace(",", ""))
-        assert int(sent) < int(size) / 100
+        # a busy worker may get one of the ten chunks of another
+        assert int(sent) < int(size) / 9
 
 
 def selection_outside_makes_noise_look_good(out):

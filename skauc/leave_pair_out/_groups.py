@@ -14,25 +14,12 @@ from ._bootstrap import TIE, won_by
 from ._newton import SQUARED_HINGE, minimise
 from ._objective import Setting
 
-MOST_GROUPS, MOST_ROWS = 100, 2000  # groups that form the pairs, and rows of them
+MOST_PAIRS, MOST_ROWS = 10_000, 2000  # pairs of groups in closed form, and rows
 FEWEST = 3  # groups of each class: one remains if two are left out
 EXACT = 1e8  # multiplications n min(n, P)² of all refits without two groups
 # Times the variance of the jackknife, which does not hold the chance of the fit: mean
 # squared errors of 12, 40 and 150 groups, 10 to 2000 features, labels by group or not
 OF_PAIRS, OF_FOLDS = 2.0, 1.4
-
-
-def _chosen(group, score) -> np.ndarray | None:
-    """Groups that form the pairs, evenly in the order of their mean scores.
-
-    None if the rows of too few groups fit into a system of ``MOST_ROWS``.
-    """
-    names, codes, sizes = np.unique(group, return_inverse=True, return_counts=True)
-    count = min(len(names), MOST_GROUPS, MOST_ROWS // sizes.max())
-    if count < min(len(names), 2 * FEWEST):
-        return None
-    order = np.argsort(np.bincount(codes, score) / sizes, kind="stable")
-    return names[order[np.linspace(0, len(order) - 1, count).astype(np.int64)]]
 
 
 def groups_left_out(fit, rows, system) -> tuple[float, float] | None:
@@ -49,7 +36,7 @@ def groups_left_out(fit, rows, system) -> tuple[float, float] | None:
     Returns
     -------
     auc, variance : float
-        or None where no closed form holds.
+        or None where no closed form holds, or more than 10 000 pairs or 2000 rows.
 
     Notes
     -----
@@ -58,10 +45,7 @@ def groups_left_out(fit, rows, system) -> tuple[float, float] | None:
     refitted if that costs less than about half a second.
     """
     z, loss = fit.score(rows.X) - fit.intercept, fit.objective.loss
-    chosen = _chosen(rows.group, z)
-    if chosen is None:
-        return None
-    members = [np.flatnonzero(rows.group == a) for a in chosen]
+    members = [np.flatnonzero(rows.group == a) for a in np.unique(rows.group)]
     labels = [np.unique(rows.positive[one]) for one in members]
     pairs = [
         (a, b)
@@ -69,7 +53,10 @@ def groups_left_out(fit, rows, system) -> tuple[float, float] | None:
         if len(np.union1d(labels[a], labels[b])) == 2
     ]
     n, P = rows.shape
-    if not loss.quadratic and len(pairs) * n * min(n, P) ** 2 <= EXACT:
+    if len(pairs) > MOST_PAIRS or n > MOST_ROWS:
+        return None
+    cost = len(pairs) * n * max(min(n, P) ** 2, 50)  # at most 16 MB of weights
+    if cost <= EXACT and not loss.quadratic:
         without = _refitted(fit, rows, members, pairs)
     elif loss is SQUARED_HINGE:
         return None  # its curvature jumps when many rows are left out: errors up to .15
@@ -175,9 +162,7 @@ def auc_of_groups(sums, rows, factor):
     sizes = rows.independent
     fewest = min(sizes)
     factor *= (fewest - 1) / max(fewest - 3, 1)  # the variance of Student's t
-    # of a sample of the groups: the variance of all
-    share = len(used.T) / len(np.unique(rows.group))
-    variance = factor * share * (G - 1) * float(np.var(without)) if G > 1 else 0.0
+    variance = factor * (G - 1) * float(np.var(without)) if G > 1 else 0.0
     if variance < 1e-20:  # all pairs are ordered: as if each group were a row
         variance = balanced_variance((rows.n * auc + 0.5) / (rows.n + 1), *sizes)
     return auc, float(variance)

@@ -294,7 +294,8 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> 
     positive, y = check_positive(y), check_labels(y)
     fit_params = _checked(fit_params)
     weight = check_weight(_weight_of(fit_params), positive)
-    groups = fit_params.pop("groups", None) if groups is None else groups
+    of_fit = fit_params.pop("groups", None)
+    groups = of_fit if groups is None else groups
     question = Question(prior, rows="training", left_out="fits", groups=groups)
     data = X, y, weight
     if isinstance(search, list | tuple):

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from functools import partial
 from itertools import combinations
+from numbers import Integral
 
 import numpy as np
 from sklearn import get_config
-from sklearn.model_selection import check_cv, cross_validate
+from sklearn.model_selection import StratifiedGroupKFold, check_cv, cross_validate
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
 
@@ -59,7 +60,9 @@ def cross_val_auc(
         As in :func:`sklearn.model_selection.cross_validate`; repeated splitters work.
     groups : array-like of shape (n,), default=None
         Groups of rows that depend on each other, for splitters that need them and for
-        the variance. Under metadata routing they may be part of ``params`` instead.
+        the variance; an int ``cv`` then makes StratifiedGroupKFold. Pairs of one group
+        that lie in one fold count, too. Under metadata routing they may be part of
+        ``params`` instead.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     params : dict, default=None
@@ -131,6 +134,8 @@ def _split(cv, X, y, positive, groups, params):
     if groups is None and get_config()["enable_metadata_routing"]:
         groups = (params or {}).get("groups")
     X, y, groups = indexable(X, y, groups)
+    if groups is not None and isinstance(cv, Integral):
+        cv = StratifiedGroupKFold(cv)
     splits = check_cv(cv, positive, classifier=True).split(X, y, groups)
     return list(splits), check_groups(groups, len(positive))
 

@@ -90,6 +90,11 @@ class Diagnosis(Result):
         """Every reason not to trust the AUC, one text per reason."""
         n = self.n_neg + self.n_pos
         reasons = doubts.few_rows(self.n_neg, self.n_pos)
+        if "group" in str(self.posterior.second_source):
+            reasons.append(
+                "only the AUC of groups left out knows the groups: all other numbers "
+                "take rows for independent, and are too high or too certain"
+            )
         if self.n_features >= n:
             reasons.append(
                 f"there are {self.n_features} features for {n:g} rows: the covariance "

@@ -340,6 +340,11 @@ def of_search(search) -> list[str]:
 def split_by_groups(search) -> list[str]:
     """Sentence if a search was split because its rows depend on each other."""
     cv = type(getattr(search, "cv", None)).__name__
+    scorers = getattr(search, "scorer_", None)
+    for scorer in scorers.values() if isinstance(scorers, dict) else [scorers]:
+        known = getattr(scorer, "_params", {}), getattr(scorer, "_alias", {})
+        if any(one.get("groups") is not None for one in known):
+            cv = "Scoring by Groups"
     if "Group" not in cv and "TimeSeries" not in cv:
         return []
     remedy = "pass groups=" if "Group" in cv else "report cross_val_auc with this cv"

@@ -52,7 +52,7 @@ from ..leave_pair_out._bootstrap import (
     weighted_auc,
 )
 from ..leave_pair_out._folds import FOLDS, repeated_folds
-from ..leave_pair_out._groups import OF_FOLDS, auc_of_groups, sums_of_scores
+from ..leave_pair_out._groups import FEWEST, OF_FOLDS, auc_of_groups, sums_of_scores
 from ..leave_pair_out._left_out import PairRows, Source, second_source
 from ..leave_pair_out._objective import STOPPED
 from ..leave_pair_out._out_of_bag import pairs_out_of_bag
@@ -101,6 +101,8 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
         source, reasons = _by_fits(sample, prior.refits, prior.verbose, whole=True)
         return _beside_model(source, reasons, projection, question)
     if not prior.leave_pair_out:
+        if model.linear is None:
+            raise NotLinearError(NOT_LINEAR.format(name=model.name))
         return None, []
     source, few = out_of_bag(model) if sample.is_all else (None, [])
     if source is not None:
@@ -142,18 +144,24 @@ def _can_stay(model):
 def _groups_left_out(sample, question):
     """AUC of pairs of groups in closed form, or of folds of whole groups."""
     model, prior, found = sample.model, question.prior, None
+    if min(model.front.independent) < FEWEST:
+        raise ValueError(
+            f"groups must hold rows of each class in at least {FEWEST} groups, because "
+            f"two are left out together, got {min(model.front.independent):g}"
+        )
     if not prior.refits and _can_stay(model) and sample.fit is not None:
         found = second_source(sample.fit, model.front)
     if found is None or found.departure > STOPPED:
-        reason = "refits=0 allows none"
+        found = None
         if prior.refits != 0:
             K = prior.refits or (None if question.is_report else _SCORER_FITS)
             whole = bool(prior.refits) or not _can_stay(model)
-            found, reasons = _by_fits(sample, K, prior.verbose, whole=whole)
-            reason = reasons and reasons[0]
-        if found is None or reason:
+            found, _ = _by_fits(sample, K, prior.verbose, whole=whole)
+        if found is None:
             raise ValueError(
-                f"groups of a {model.name} must be left out by fits, got {reason}"
+                f"groups can be left out of {model.name} by fits only, which refits=0 "
+                "forbids, a FrozenEstimator prevents, or which failed: its inner "
+                "splitters may need groups, or folds may lack a class"
             )
     return replace(found, alone=True), []
 

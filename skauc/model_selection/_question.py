@@ -43,10 +43,11 @@ class Question:
         check_covariance(self.prior, self.covariance)
         check_option("rows", self.rows, ROWS)
         check_option("left_out", self.left_out, LEFT_OUT)
-        if self.groups is not None and not self.adaptive:
+        left_out = self.adaptive and self.prior.leave_pair_out
+        if self.groups is not None and not left_out:
             raise ValueError(
-                "groups must be None for a conjugate prior, which takes all rows for "
-                "independent, got groups"
+                "groups must be None for a conjugate prior and leave_pair_out=False, "
+                "which take all rows for independent, got groups"
             )
 
     @property

@@ -132,7 +132,12 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **how):
             "or too weak a penalty for features of such different units; scale the "
             "features, or use skauc.cv_auc_scorer"
         )
-    warn(copied_rows(model.rows), model.front, model.score)
+    group = model.front.group
+    if group is None:
+        copies = copied_rows(model.rows)
+    else:
+        copies = equal_rows(model.given_rows, model.positive, group)
+    warn(copies, model.front, model.score)
     if departure(model.fit, fit, model.front) > STOPPED:
         source = "rows left out of the optimum"
         warn([STOPPED_EARLY.format(name=model.name, source=source)])

@@ -328,3 +328,51 @@ def test_inner_folds_of_a_search_hold_all_copies_of_a_row():
     inner = Search(KNeighborsClassifier(), {"n_neighbors": [1, 25]}, cv=GroupKFold(4))
     skauc.bootstrap_auc(inner, X, y, n_boot=2, groups=np.arange(80) // 2)
     assert len(chosen) == 10
+
+
+def test_many_groups_of_a_rare_class_are_not_sampled():
+    """A sample of the groups would hold three of its groups, and be sure of them."""
+    X, y, group = drawn(G=400, k=2, P=5, effect=0.5, signal=0.0)
+    y = 1 * (group < 15)
+    found = bayesian_val_score(RidgeClassifier(), X, y, groups=group)
+    assert found.second_source == "group pairs"  # 15 × 385 pairs
+    low, high = found.interval(0.95)
+    assert low < 0.5 < high
+    assert high - low > 0.2
+    found = bayesian_val_score(
+        RidgeClassifier(), X, np.arange(len(y)) % 2, groups=group
+    )
+    assert found.second_source == "group folds"
+
+
+def test_only_ratios_of_weights_matter_in_groups():
+    X, y, group = drawn(kind="mixed", signal=20.0)
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    model = RidgeClassifier(alpha=1e-3)
+    found = [
+        bayesian_val_score(model, X, y, groups=group, sample_weight=w).interval(0.95)
+        for w in (weight, 1e4 * weight)
+    ]
+    assert_allclose(found[0], found[1], rtol=1e-4)
+
+
+def test_searches_that_knew_their_groups_are_reported_with_them():
+    X, y, group = drawn(G=24, P=40)
+    how = {
+        "cv": ResubstitutionSplit(),
+        "scoring": skauc.make_cbauc_scorer(groups=group),
+    }
+    search = GridSearchCV(RidgeClassifier(), {"alpha": [1.0, 10.0]}, **how).fit(X, y)
+    assert "pass groups=" in " ".join(auc_posterior(search, X, y).warnings)
+    params = {"groups": group}
+    twice = skauc.search_posterior(search, X, y, groups=group, fit_params=params)
+    assert twice.selected.second_source == "group pairs"
+
+
+def test_two_groups_of_a_class_are_enough_for_held_out_rows():
+    X, y, group = drawn(G=4)
+    model = LogisticRegression().fit(X, y)
+    found = auc_posterior(model, X, y, groups=group, rows="held-out")
+    assert found.second_source is None
+    with pytest.raises(ValueError, match="in at least 3 groups"):
+        auc_posterior(model, X, y, groups=group, rows="training")

@@ -23,10 +23,10 @@ from ..._validation import (
     check_weight,
     positive_and_label,
 )
-from ...leave_pair_out._groups import FEWEST
 from ...leave_pair_out._objective import stationarity
 from ...statistics._collections import columns_named, refuse_collection
 from ...statistics._rows import Rows
+from ...statistics._weights import are_counts
 from ._ensemble import Bag, bag_of
 from ._entered_features import entered_features
 from ._estimators import n_columns, n_rows, take_rows
@@ -246,7 +246,10 @@ class FittedModel:
         group = self.scored.group
         if self.which is not None:
             X, group = X[self.which], None if group is None else group[self.which]
-        return Rows.of(X, self.positive, self.weight, group).as_counts()
+        weight = self.weight
+        if group is not None and not are_counts(weight):
+            weight = weight / weight.mean()  # only ratios of weights matter in groups
+        return Rows.of(X, self.positive, weight, group).as_counts()
 
     @cached_property
     def _entered(self):
@@ -382,30 +385,16 @@ def _scored_rows(estimator, opened, X, labels, weight, groups):
             )
         opened.check_ranks(front)
     front = front.astype(float, copy=False)
-    group = _dependent(group, labels, kept)
+    group = _dependent(group, kept)
     data = X, labels, weight, as_given, stages, front, group
     return ScoredRows(estimator, opened, *data), kept
 
 
-def _dependent(group, labels, kept):
-    """Groups of the kept rows; None if each has one row, so that rows are independent.
-
-    Raises
-    ------
-    ValueError
-        If the rows of a class come from fewer than three groups.
-    """
+def _dependent(group, kept):
+    """Groups of the kept rows; None if each has one row."""
     if group is None or len(np.unique(group[kept])) == len(group[kept]):
         return None
-    group = group[kept]
-    classes = (group[labels == label] for label in np.unique(labels))
-    fewest = min(len(np.unique(groups)) for groups in classes)
-    if fewest < FEWEST:
-        raise ValueError(
-            f"groups must hold rows of each class in at least {FEWEST} groups, because "
-            f"two are left out together, got {fewest}"
-        )
-    return group
+    return group[kept]
 
 
 def _binary_model(scored, positive, pos_label):
