@@ -123,8 +123,8 @@ RANGES = {  # of members, by name or by class and name; all others are real numb
     "PartialAUC.auc": BELOW_1,  # standardised: worse than chance is below 0
     "PartialAUC.confidence_interval": BELOW_1,
 }
-UNDEFINED = {"ppv", "npv", "lr_positive", "lr_negative", "odds_ratio", "covariance"}
 # 0/0 is nan
+UNDEFINED = {"ppv", "npv", "lr_positive", "lr_negative", "odds_ratio", "covariance"}
 
 
 def has_nan(values):

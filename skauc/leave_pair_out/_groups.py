@@ -162,7 +162,7 @@ def auc_of_groups(sums, rows, factor):
     sizes = rows.independent
     fewest = min(sizes)
     factor *= (fewest - 1) / max(fewest - 3, 1)  # the variance of Student's t
-    variance = factor * (G - 1) * float(np.var(without)) if G > 1 else 0.0
+    variance = factor * (G - 1) * np.var(without) if G > 1 else 0.0
     if variance < 1e-20:  # all pairs are ordered: as if each group were a row
         variance = balanced_variance((rows.n * auc + 0.5) / (rows.n + 1), *sizes)
-    return auc, float(variance)
+    return auc, variance

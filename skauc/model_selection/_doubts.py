@@ -269,8 +269,8 @@ FITS_ONLY = (
 )
 FEW_MEMBERS = (
     "fewer than {least} of the {n} members of {name} compare a pair of rows that they "
-    "did not see, in the mean over pairs. The AUC depends on the chance of these few, "
-    "or is computed by fits: use n_estimators={enough}"
+    "did not see, in the mean over pairs. The AUC is that of so few, too low by about "
+    ".05 (25 trees), or is computed by fits: use n_estimators={enough}"
 )
 FROZEN_IN_REFITS = (
     "a FrozenEstimator is not refitted, so that no row is left out of it: if it was "

@@ -155,7 +155,7 @@ def _groups_left_out(sample, question):
         found = None
         if prior.refits != 0:
             K = prior.refits or (None if question.is_report else _SCORER_FITS)
-            whole = bool(prior.refits) or not _can_stay(model)
+            whole = prior.refits or not _can_stay(model)
             found, _ = _by_fits(sample, K, prior.verbose, whole=whole)
         if found is None:
             raise ValueError(

@@ -311,7 +311,7 @@ def test_samples_of_a_sampler_are_not_those_of_the_rows():
 
 def test_few_members_are_warned_of_with_the_number_that_would_do():
     model = clone(FOREST).set_params(n_estimators=40).fit(X, Y)
-    with pytest.warns(UntrustedAUCWarning, match="of these few.*n_estimators=") as w:
+    with pytest.warns(UntrustedAUCWarning, match="of so few.*n_estimators=") as w:
         found = auc_posterior(model, X, Y)
     assert found.second_source == "out-of-bag"
     enough = int(str(w[0].message).split("=")[1])

@@ -509,3 +509,13 @@ def test_kept_results_cannot_be_written():
     for array in (kept[0], kept[1][0]):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0.0
+
+
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_a_model_that_gives_its_rows_their_labels_knows_them():
+    """One neighbour: no clone of copied rows differs, whichever rows it draws."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(20, 8)), 4, axis=0) + 0.2 * rng.normal(size=(80, 8))
+    y = np.repeat(np.arange(20) % 2, 4)
+    model = KNeighborsClassifier(1).fit(X, y)
+    assert auc_posterior(model, X, y).rows == "training (detected)"

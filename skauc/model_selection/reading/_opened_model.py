@@ -185,7 +185,7 @@ def decisions(model, X) -> np.ndarray:
     stages = opened.stages(X)
     front = stages[-1][2] if stages else X
     if opened.linear is None:
-        return opened.curved_decisions(front)
+        return opened.curved_decisions(front) - opened.cut
     return np.asarray(numeric(front) @ opened.W.T) - opened.cut
 
 
