@@ -141,9 +141,8 @@ class Fixed(ClassifierMixin, BaseEstimator):
         return X[:, 0]
 
 
-@pytest.mark.parametrize("kind", IN_GROUPS)
-def test_folds_compare_rows_of_different_groups(kind):
-    X, y, group = drawn(G=15, kind=kind, effect=3.0)
+def test_folds_compare_rows_of_different_groups():
+    X, y, group = drawn(G=15, kind="mixed", effect=3.0)
     X[:, 0] += 4 * (y == 1) * (group % 5 == 0)  # pairs within these groups are won
     found = bayesian_val_score(Fixed(), X, y, groups=group)
     assert found.second_source == "group folds"
