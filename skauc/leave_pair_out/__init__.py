@@ -58,6 +58,10 @@ unbiased. The samples are balanced: each leaves out equally many rows, and each 
 left out equally often. The variance of the estimate is Hanley & McNeil's with n/2 rows
 in each class.
 
+**Pairs of groups** (``_groups``). Rows S of two groups are left out together, by the
+step above with Q_SS and F_SS in place of the 2 × 2 system: ``z_S + F_SS⁻¹ Q_SS g_S``.
+The AUC is that of pairs between the groups, its variance the jackknife's over groups.
+
 **Pairs out of bag** (``_out_of_bag``). A forest's single fit has members that drew
 neither row of a pair; they compare it.
 

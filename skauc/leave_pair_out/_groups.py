@@ -4,15 +4,13 @@ Rows of one group (a patient, a session) depend on each other, so that they are 
 together. Pairs within a group are not compared: new rows come from new groups.
 """
 
-from itertools import combinations
-
 import numpy as np
 from scipy import linalg
 
 from ..statistics._levels import balanced_variance, empirical_auc, placements
 from ._bootstrap import TIE, won_by
-from ._newton import SQUARED_HINGE, minimise
-from ._objective import Setting
+from ._newton import SQUARED_HINGE
+from ._refitted import refits
 
 MOST_PAIRS, MOST_ROWS = 10_000, 2000  # pairs of groups in closed form, and rows
 FEWEST = 3  # groups of each class: one remains if two are left out
@@ -31,7 +29,7 @@ def groups_left_out(fit, rows, system) -> tuple[float, float] | None:
         At its optimum.
     rows : Rows
     system : callable
-        ``system(S)`` returns slopes g, ``Q = A H⁻¹Aᵀ`` and ``F = I − QΩ`` of rows S.
+        ``system()`` returns slopes g, ``Q = A H⁻¹Aᵀ`` and ``F = I − QΩ`` of the rows.
 
     Returns
     -------
@@ -44,71 +42,62 @@ def groups_left_out(fit, rows, system) -> tuple[float, float] | None:
     ``z_S + F_SS⁻¹ Q_SS g_S``, which are exact for squared losses. Curved losses are
     refitted if that costs less than about half a second.
     """
-    z, loss = fit.score(rows.X) - fit.intercept, fit.objective.loss
-    members = [np.flatnonzero(rows.group == a) for a in np.unique(rows.group)]
-    labels = [np.unique(rows.positive[one]) for one in members]
-    pairs = [
-        (a, b)
-        for a, b in combinations(range(len(members)), 2)
-        if len(np.union1d(labels[a], labels[b])) == 2
-    ]
-    n, P = rows.shape
-    if len(pairs) > MOST_PAIRS or n > MOST_ROWS:
+    loss, (n, P) = fit.objective.loss, rows.shape
+    if n > MOST_ROWS:
         return None
+    _, codes, sizes = np.unique(rows.group, return_inverse=True, return_counts=True)
+    share = np.bincount(codes, rows.positive) / sizes
+    # of two groups of one class the sum of the shares is 0 or 2
+    both = share[:, None] + share
+    pairs = np.argwhere(np.triu((both > 0) & (both < 2), 1))
+    if len(pairs) > MOST_PAIRS:
+        return None
+    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
+    z = fit.score(rows.X) - fit.intercept
+    left_out = [np.concatenate([members[a], members[b]]) for a, b in pairs]
     cost = len(pairs) * n * max(min(n, P) ** 2, 50)  # at most 16 MB of weights
     if cost <= EXACT and not loss.quadratic:
-        without = _refitted(fit, rows, members, pairs)
+        without = _refitted(fit, rows, left_out)
     elif loss is SQUARED_HINGE:
         return None  # its curvature jumps when many rows are left out: errors up to .15
     else:
-        without = _one_step(z, members, pairs, system)
+        without = _one_step(z, left_out, system)
     if without is None:
         return None
-    sums, least = np.zeros((2, len(members))), TIE * np.ptp(z)
-    for (a, b), scores in zip(pairs, without, strict=True):
-        S, mass = np.concatenate([members[a], members[b]]), rows.weight
-        in_a, pos, mass = np.arange(len(S)) < len(members[a]), rows.positive[S], mass[S]
+    sums, least = np.zeros((2, len(sizes))), TIE * np.ptp(z)
+    for (a, b), S, scores in zip(pairs, left_out, without, strict=True):
+        in_a, pos, mass = np.arange(len(S)) < sizes[a], rows.positive[S], rows.weight[S]
         for i, j in ((in_a & ~pos, ~in_a & pos), (~in_a & ~pos, in_a & pos)):
             won = mass[i] @ won_by(scores[j] - scores[i][:, None], least) @ mass[j]
             sums[:, [a, b]] += [[won], [mass[i].sum() * mass[j].sum()]]
     return auc_of_groups(sums, rows, OF_PAIRS)
 
 
-def _one_step(z, members, pairs, system):
-    """Scores of the rows of two groups after one Newton step without them, or None."""
-    rows = np.concatenate(members)
-    found = system(rows)
+def _one_step(z, left_out, system):
+    """Scores of the rows S after one Newton step without them; None if undetermined."""
+    found = system()
     if found is None:
         return None
-    g, Q, F = found
-    ends = np.cumsum([len(one) for one in members])
-    places = np.split(np.arange(len(rows)), ends[:-1])
-    out = []
-    for a, b in pairs:
-        S = np.concatenate([places[a], places[b]])
+    (g, Q, F), out = found, []
+    for S in left_out:
         block = np.ix_(S, S)
         try:
             step = linalg.solve(F[block], Q[block] @ g[S], check_finite=False)
-        except linalg.LinAlgError:  # undetermined without two groups
+        except linalg.LinAlgError:
             return None
-        out.append(z[rows[S]] + step)
+        out.append(z[S] + step)
     return out
 
 
-def _refitted(fit, rows, members, pairs):
-    """Scores of the rows of two groups under refits without them; None if they fail."""
-    setting = Setting.of(fit.objective, rows)
-    left_out = [np.concatenate([members[a], members[b]]) for a, b in pairs]
-    weight = np.tile(fit.objective.case_weight(rows), (len(pairs), 1))
+def _refitted(fit, rows, left_out):
+    """Scores of the rows S under refits without them; None if they do not converge."""
+    weight = np.tile(fit.objective.case_weight(rows), (len(left_out), 1))
     for k, S in enumerate(left_out):
         weight[k, S] = 0.0
-    known = setting.penalty, setting.start(fit, rows)
-    theta, converged = minimise(
-        setting.A, rows.positive, weight, fit.objective.loss, *known
-    )
-    if not converged.all():
+    found = refits(fit, rows, weight)
+    if found is None:
         return None
-    return [setting.A[S] @ t for S, t in zip(left_out, theta, strict=True)]
+    return [found[0][S] @ theta for S, theta in zip(left_out, found[1], strict=True)]
 
 
 def sums_of_scores(score, positive, weight, group) -> np.ndarray:
@@ -163,6 +152,6 @@ def auc_of_groups(sums, rows, factor):
     fewest = min(sizes)
     factor *= (fewest - 1) / max(fewest - 3, 1)  # the variance of Student's t
     variance = factor * (G - 1) * np.var(without) if G > 1 else 0.0
-    if variance < 1e-20:  # all pairs are ordered: as if each group were a row
+    if variance < 1e-20:  # all pairs are ordered: the variance of so many groups
         variance = balanced_variance((rows.n * auc + 0.5) / (rows.n + 1), *sizes)
     return auc, variance

@@ -10,6 +10,7 @@ costs is too rough.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import linalg
@@ -247,8 +248,8 @@ def leave_pair_out(fit, rows):
     40 P ≤ n < 50 000), evenly in the order of their scores.
     """
     if rows.group is not None:
-        order = np.argsort(fit.score(rows.X))
-        return groups_left_out(fit, rows, lambda S: _system(fit, rows, S, order))
+        S = np.arange(rows.shape[0])
+        return groups_left_out(fit, rows, partial(_system, fit, rows, S, S))
     score = fit.score(rows.X) - fit.intercept
     few = MANY_ROWS * rows.shape[1] <= rows.n < LARGE
     limit = FEW_PAIR_ROWS if few else PAIR_ROWS

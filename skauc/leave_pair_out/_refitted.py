@@ -59,20 +59,26 @@ def _scores_without(fit, rows, S, left_out):
     ``left_out`` (m, 1 or 2) has the places in S of the rows that each refit leaves out,
     one copy of each.
     """
-    objective, setting = fit.objective, Setting.of(fit.objective, rows)
     kept = 1 - np.minimum(1.0, 1 / rows.weight[S])
-    weight = np.tile(objective.case_weight(rows), (len(left_out) + 1, 1))
+    weight = np.tile(fit.objective.case_weight(rows), (len(left_out) + 1, 1))
     for place in left_out.T:
         weight[np.arange(1, len(weight)), S[place]] *= kept[place]
+    found = refits(fit, rows, weight)
+    return None if found is None else found[1] @ found[0][S].T
+
+
+def refits(fit, rows, weight) -> tuple[np.ndarray, np.ndarray] | None:
+    """Rows A (n, d) and coefficients (m, d) of refits under m weightings of the rows.
+
+    ``weight`` of shape (m, n) holds the weights of the losses. None if a refit does not
+    converge.
+    """
+    setting = Setting.of(fit.objective, rows)
+    known = setting.penalty, setting.start(fit, rows)
     theta, converged = minimise(
-        setting.A,
-        rows.positive,
-        weight,
-        objective.loss,
-        setting.penalty,
-        setting.start(fit, rows),
+        setting.A, rows.positive, weight, fit.objective.loss, *known
     )
-    return theta @ setting.A[S].T if converged.all() else None
+    return (setting.A, theta) if converged.all() else None
 
 
 def _joined(fit, rows, S, k, scores):

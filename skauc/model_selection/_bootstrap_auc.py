@@ -18,6 +18,7 @@ from ..leave_pair_out._bootstrap import (
 from ..statistics._checks import as_verbosity, check_integer, check_level, check_option
 from ..statistics._levels import balanced_variance
 from ..statistics._result import LabelledResult
+from ..statistics._rows import class_units
 from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from .reading._affine_steps import has_frozen
 from .reading._estimators import (
@@ -256,10 +257,11 @@ def bootstrap_auc(
 def _sizes(positive, groups, weight):
     """Effective number of rows of each class, at most its number of groups."""
     sizes = []
-    for side in (~positive, positive):
+    for side, limit in zip(
+        (~positive, positive), class_units(positive, groups), strict=True
+    ):
         share = weight[side] / weight[side].max()
         rows = share.sum() ** 2 / (share @ share)
-        limit = np.inf if groups is None else len(np.unique(groups[side]))
         sizes.append(float(min(rows, limit)))
     return tuple(sizes)
 
@@ -269,8 +271,7 @@ def _check_sizes(positive, groups):
     rule = "groups must hold each class in 2 groups or more"
     if groups is None:
         rule = "y must hold 2 rows of each class or more"
-        groups = np.arange(len(positive))
-    smaller = min(len(np.unique(groups[positive == side])) for side in (False, True))
+    smaller = min(class_units(positive, groups))
     if smaller < 2:
         raise ValueError(f"{rule} to be resampled, got {smaller}")
 

@@ -22,6 +22,7 @@ from ..intervals._multiclass import AveragedAUC
 from ..statistics._checks import as_verbosity, check_interval, check_option, short
 from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._levels import placements
+from ..statistics._rows import class_units
 from ..statistics._wald import ALTERNATIVES
 from ._doubts import warn_of_copies
 from .reading._estimators import in_parallel, scores_towards, take_rows
@@ -123,7 +124,7 @@ def cross_val_auc(
     how = params, n_jobs, verbose
     scores = _held_out_scores(estimator, X, y, positive, folds, *how)
     auc, influence = _fold_influence(scores, [test for _, test in folds], positive)
-    smallest = _smaller(positive, groups)
+    smallest = min(class_units(positive, groups))
     # Rows (or groups) are independent: Var A = Σ_i (Σ_v parts of row i)²
     error = float(np.sqrt((_of_groups(influence, groups) ** 2).sum()))
     return AveragedAUC(float(auc.mean()), error, auc, smallest, pos_label=label)
@@ -186,12 +187,6 @@ def _of_groups(influence, groups):
     sums = np.array([np.bincount(groups, u) for u in np.atleast_2d(influence)])
     G = sums.shape[-1]
     return sums * np.sqrt(G / (G - 1))
-
-
-def _smaller(positive, groups):
-    """Number of rows, or of groups, of the smaller class."""
-    units = np.arange(len(positive)) if groups is None else groups
-    return min(len(np.unique(units[mask])) for mask in (positive, ~positive))
 
 
 def _no_score(estimator, X, y):
@@ -374,7 +369,7 @@ def _compare_folds(names, scores, folds, positive, groups, rope, alternative, la
     auc, U = (np.array(part) for part in zip(*parts, strict=True))
     U = _of_groups(U, groups)
     means = auc.mean(axis=1)
-    smaller = _smaller(positive, groups)
+    smaller = min(class_units(positive, groups))
 
     def influence(i, j):
         same = all(map(same_ranking, scores[i], scores[j]))

@@ -305,20 +305,25 @@ def _by_folds(model, K, verbose, whole):
 
 def _folds_of_groups(scored, K):
     """As :func:`repeated_folds`, with all rows of a group in one fold."""
-    order, _ = canonical_order(scored.content)
-    # neither the order of the groups nor their names matter
-    _, first, group = np.unique(
-        scored.group[order], return_index=True, return_inverse=True
-    )
-    group = np.argsort(np.argsort(first))[group]
-    trains = np.ones((K, len(order)), dtype=bool)
-    for seed, folds in enumerate(np.array_split(np.arange(K), max(K // FOLDS, 1))):
-        size = min(len(folds), len(first))
-        splitter = StratifiedGroupKFold(size, shuffle=True, random_state=seed)
-        splits = splitter.split(order, scored.codes[order], group)
-        for fold, (_, test) in zip(folds, splits, strict=False):
-            trains[fold, order[test]] = False
-    return trains
+
+    def compute():
+        order, _ = canonical_order(scored.content)
+        # neither the order of the groups nor their names matter
+        _, first, group = np.unique(
+            scored.group[order], return_index=True, return_inverse=True
+        )
+        group = np.argsort(np.argsort(first))[group]
+        trains = np.ones((K, len(order)), dtype=bool)
+        for seed, folds in enumerate(np.array_split(np.arange(K), max(K // FOLDS, 1))):
+            size = min(len(folds), len(first))
+            splitter = StratifiedGroupKFold(size, shuffle=True, random_state=seed)
+            splits = splitter.split(order, scored.codes[order], group)
+            for fold, (_, test) in zip(folds, splits, strict=False):
+                trains[fold, order[test]] = False
+        return trains
+
+    known = scored.codes.tobytes(), scored.group.tobytes()
+    return scored.content.cached(("folds of groups", K, *known), compute)
 
 
 def _scores_of_clones(model, counts, verbose, whole):

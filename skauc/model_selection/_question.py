@@ -46,7 +46,7 @@ class Question:
         left_out = self.adaptive and self.prior.leave_pair_out
         if self.groups is not None and not left_out:
             raise ValueError(
-                "groups must be None for a conjugate prior and leave_pair_out=False, "
+                "groups must be None for a conjugate prior or leave_pair_out=False, "
                 "which take all rows for independent, got groups"
             )
 

@@ -151,13 +151,11 @@ class Rows:
         return self.n_neg + self.n_pos
 
     @cached_property
-    def independent(self) -> tuple[float, float]:
+    def independent(self) -> tuple[float, ...]:
         """Number of groups with negative and with positive rows, or weights of rows."""
         if self.group is None:
             return self.n_neg, self.n_pos
-        sides = (self.group[self.positive == side] for side in (False, True))
-        neg, pos = (float(len(np.unique(side))) for side in sides)
-        return neg, pos
+        return class_units(self.positive, self.group)
 
     def __getitem__(self, which) -> Rows:
         """Rows of an index array or a mask."""
@@ -186,6 +184,12 @@ class Rows:
     def cached(self, name, compute):
         """Return ``compute()``, cached under a name and the key of the rows."""
         return CACHE.cached((name, self.key), compute)
+
+
+def class_units(positive, group=None) -> tuple[int, ...]:
+    """Numbers of negative and of positive rows, or of the groups that hold them."""
+    units = np.arange(len(positive)) if group is None else group
+    return tuple(len(np.unique(units[side])) for side in (~positive, positive))
 
 
 def array_bytes(value) -> int:
