@@ -123,10 +123,11 @@ def auc_posterior(
                           more than two classes, and steps with more than n/4
                           components (PCA, truncated SVD), which have adapted
                           themselves to the rows
-    ``"group pairs"``     groups, where ``"leave-pair-out"`` would hold, but for squared
-                          hinges: both groups are left out by one Newton step (exact for
-                          squared losses; error below .02, and up to .05 for weak
-                          penalties and P near n); costs no fit
+    ``"group pairs"``     up to 2000 rows in groups, where ``"leave-pair-out"`` would
+                          hold: exact for few groups and for squared losses, otherwise
+                          one Newton step without both groups (error below .02, and up
+                          to .05 for weak penalties and P near n; not for squared
+                          hinges); costs no fit
     ``"group folds"``     groups, all other models: ``StratifiedGroupKFold``, with as
                           many fits as ``"folds"``
     None                  held-out rows, ``refits=0``

@@ -338,17 +338,17 @@ def of_search(search) -> list[str]:
 
 
 def split_by_groups(search) -> list[str]:
-    """Sentence if a search was split because its rows depend on each other."""
-    cv = type(getattr(search, "cv", None)).__name__
+    """Sentence if a search was split or scored as rows that depend on each other."""
+    name = type(getattr(search, "cv", None)).__name__
     scorers = getattr(search, "scorer_", None)
-    for scorer in scorers.values() if isinstance(scorers, dict) else [scorers]:
-        known = getattr(scorer, "_params", {}), getattr(scorer, "_alias", {})
-        if any(one.get("groups") is not None for one in known):
-            cv = "Scoring by Groups"
-    if "Group" not in cv and "TimeSeries" not in cv:
+    scorers = scorers.values() if isinstance(scorers, dict) else [scorers]
+    if any(getattr(scorer, "knows_groups", False) for scorer in scorers):
+        name = "a scorer with groups"
+    elif "Group" not in name and "TimeSeries" not in name:
         return []
-    remedy = "pass groups=" if "Group" in cv else "report cross_val_auc with this cv"
+    in_time = "TimeSeries" in name
+    remedy = "report cross_val_auc with this cv" if in_time else "pass groups="
     return [
-        f"{cv} was used because rows depend on each other, but the posterior takes "
+        f"{name} was used because rows depend on each other, but the posterior takes "
         f"all rows for independent, so that the AUC is too high: {remedy}"
     ]

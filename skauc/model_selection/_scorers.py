@@ -92,6 +92,11 @@ class Scorer:
         params = ", ".join(f"{k}={short(v)}" for k, v in self._params.items())
         return f"{self._factory}({params})"
 
+    @property
+    def knows_groups(self) -> bool:
+        """Whether groups were given to it, or are requested under routing."""
+        return self._params.get("groups") is not None or bool(self._alias.get("groups"))
+
     def _accept_sample_weight(self):
         return True
 
