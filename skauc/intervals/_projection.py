@@ -13,7 +13,7 @@ from ..adaptive._data_model import data_model
 from ..adaptive._prior import AdaptivePrior
 from ..posterior._conjugate import COVARIANCES, NormalInverseWishart
 from ..roc._binormal import BinormalROC
-from ..statistics._checks import check_option
+from ..statistics._checks import check_option, short
 from ..statistics._moments import class_moments
 from ..statistics._rows import Rows
 from ..statistics._warn_caller import warn_caller
@@ -68,14 +68,16 @@ def project(prior, rows: Rows, w, score, covariance):
     return prior.project(w, *moments, covariance)
 
 
-def ranks_nothing(w, score, of="") -> str | None:
-    """Why a score ``of`` a model does not rank rows, as half a sentence, or None."""
-    if not np.any(w):
-        return f"the coefficients{of} are all 0"
+def ranks_nothing(w, score, model=None) -> str | None:
+    """Why a score, of a model, does not rank rows, as half a sentence, or None."""
     low, high = score.min(), score.max()
-    if high - low <= _SAME * max(-low, high):
-        return f"all scores{of} are equal"
-    return None
+    if not np.any(w):
+        reason = "the coefficients{of} are all 0"
+    elif high - low <= _SAME * max(-low, high):
+        reason = "all scores{of} are equal"
+    else:  # the text of an estimator takes longer than its score
+        return None
+    return reason.format(of="" if model is None else f" of {short(model)}")
 
 
 def warn_undefined(reason) -> None:

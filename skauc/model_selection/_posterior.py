@@ -18,7 +18,6 @@ from ..intervals._sample import Sample as ScoreSample
 from ..leave_pair_out._left_out import Source
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
-from ..statistics._checks import short
 from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
 from ._question import Question
@@ -55,8 +54,8 @@ class Evaluation:
     @cached_property
     def reason_unranked(self) -> str | None:
         """Why the scores do not rank rows, as half a sentence; None if they do."""
-        of = f" of {short(self.model.estimator)}"
-        return ranks_nothing(self.model.w_front, self.model.score, of)
+        model = self.model
+        return ranks_nothing(model.w_front, model.score, model.estimator)
 
     @cached_property
     def projection(self):
