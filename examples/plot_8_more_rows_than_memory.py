@@ -88,12 +88,15 @@ def bytes_sent(dask_worker):
 def on_a_cluster(sizes):
     """Fit a model on two processes; measure the traffic of moments for each size."""
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ImportError:
         print("Dask is not installed: pip install 'skauc[dask]'")
         return None
     how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with LocalCluster(**how) as cluster, Client(cluster) as client:
+    # an idle process would fetch a chunk of a busy one
+    stay = dask.config.set({"distributed.scheduler.work-stealing": False})
+    with stay, LocalCluster(**how) as cluster, Client(cluster) as client:
         model = GaussianAUCClassifier().fit(*as_dask(BLOCK))
         traffic = []
         for rows in sizes:
