@@ -159,9 +159,9 @@ def _groups_left_out(sample, question):
             found, _ = _by_fits(sample, K, prior.verbose, whole=whole)
         if found is None:
             raise ValueError(
-                f"groups can be left out of {model.name} by fits only, which refits=0 "
-                "forbids, a FrozenEstimator prevents, or which failed: its inner "
-                "splitters may need groups, or folds may lack a class"
+                f"groups can be left out of {model.name} by fits only, but none was "
+                "made: refits=0 forbids them, a FrozenEstimator has none, an inner "
+                "splitter may need the groups, or a fold may lack a class"
             )
     return replace(found, alone=True), []
 

@@ -129,8 +129,8 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **how):
         raise ValueError(
             "X must be the rows (and sample_weight the weights) that trained the "
             f"{model.name}, got rows on which its gradient is not 0, a singular fit, "
-            "or too weak a penalty for features of such different units; scale the "
-            "features, or use skauc.cv_auc_scorer"
+            "groups without a closed form, or too weak a penalty for features of such "
+            "different units; scale the features, or use skauc.cv_auc_scorer"
         )
     group = model.front.group
     if group is None:
