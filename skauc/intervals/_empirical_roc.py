@@ -18,6 +18,7 @@ from ..statistics._levels import height
 from ..statistics._result import LabelledResult, picture
 from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
+from ._resampling import DRAWS
 from ._sample import Sample, sample_of
 
 BEST = ("youden", "closest")
@@ -202,10 +203,10 @@ class EmpiricalROC(LabelledResult):
     def band(
         self,
         confidence_level=0.95,
-        method="pointwise",
         *,
+        method="pointwise",
         fpr=None,
-        n_draws=None,
+        n_resamples=DRAWS,
         random_state=0,
     ) -> ROCBand:
         """Confidence band of the curve, pointwise or simultaneous.
@@ -217,8 +218,8 @@ class EmpiricalROC(LabelledResult):
         fpr : array-like of shape (m,), default=None
             Rates at which to compute the band; None takes 153 rates, dense near 0 and
             1.
-        n_draws : int, default=None
-            Draws of the Bayesian bootstrap; None takes 4000.
+        n_resamples : int, default=4000
+            Draws of the Bayesian bootstrap.
         random_state : int or Generator, default=0
 
         Returns
@@ -233,7 +234,7 @@ class EmpiricalROC(LabelledResult):
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
         self._sample.warn_unless_counts()
-        drawn = n_draws, random_state, self.pos_label
+        drawn = n_resamples, random_state, self.pos_label
         return roc_band(self._sample.levels, level, method, fpr, *drawn)
 
     def plot(self, ax=None, **options):

@@ -13,7 +13,8 @@ from scipy import stats
 from scipy.integrate import quad, trapezoid
 from scipy.special import ndtr
 
-from skauc import AUCPosterior, NormalInverseWishart, class_moments
+from skauc import NormalInverseWishart, class_moments
+from skauc.results import AUCPosterior
 
 SAMPLERS = {
     "common": oracles.sample_common,

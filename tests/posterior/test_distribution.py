@@ -9,11 +9,9 @@ import pytest
 from values import same
 
 from skauc import (
-    AUCDifferencePosterior,
-    AUCPosterior,
     NormalInverseWishart,
-    PairwiseAUCPosterior,
 )
+from skauc.results import AUCDifferencePosterior, AUCPosterior, PairwiseAUCPosterior
 
 POSTERIOR = AUCPosterior.from_components([0.5, 2.0], 0.2, 9.0, [8.0, 12.0], [0.3, 0.7])
 HEARD = replace(
