@@ -48,7 +48,6 @@ from .roc._quadratic_form import QuadraticForm as QuadraticForm
 from .statistics._moments import Moments as Moments
 from .statistics._result import Estimate as Estimate
 from .statistics._wald import Interval as Interval
-from .statistics._wald import WaldTable as WaldTable
 from .statistics._warn_caller import UntrustedAUCWarning as UntrustedAUCWarning
 from .statistics._weights import SampleWeightWarning as SampleWeightWarning
 

@@ -55,8 +55,9 @@ def test_docstrings_have_all_sections_parameters_and_an_example():
         if name not in FUNCTIONS or not parameters:
             sections = []
         missing = [s for s in sections if f"{s}\n---" not in doc]
-        missing += [p for p in parameters if p not in doc]
-        missing += [] if ">>>" in doc else ["example"]
+        if not issubclass(target, tuple) if inspect.isclass(target) else True:
+            missing += [p for p in parameters if p not in doc]
+            missing += [] if ">>>" in doc else ["example"]
         complaints += [f"{name} lacks {text}" for text in missing]
     assert not complaints
 

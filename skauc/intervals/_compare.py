@@ -187,14 +187,13 @@ def compare_auc(
         drawn = (bootstrap_draws(one.samples, number, rng) for one in sets)
         sets = [replace(s, draws=d) for s, d in zip(sets, drawn, strict=True)]
     first = sets[0]
-    names += [letter for letter in _letters(n) if letter not in names][: n - len(names)]
+    names = tuple(names or (chr(ord("a") + k) if k < 26 else str(k) for k in range(n)))
     if n > 2:
         S, pair = first.covariance(np.eye(n)), partial(first.compare, names)
-        return AUCComparisons._of(tuple(names), first.auc, S, first.smaller, pair)
+        return AUCComparisons._of(names, first.auc, S, first.smaller, pair)
     # border of H₀: A_a − A_b = −margin for "greater", margin for "less"
     border = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     if len(first.auc) == 1:
-        names = names if null is None else [names[0], f"{null:g}"]
         return _of_different_rows(sets, null, border, alternative, method, names)
     result = first.compare(names, 0, 1, border, alternative)
     if method != "permutation":
@@ -205,7 +204,7 @@ def compare_auc(
 
 
 def _named(first, *others):
-    """Scores, and their names from a dict, a frame or series, or by the alphabet."""
+    """Scores, and their names from a dict, a frame or series; None without names."""
     scores = [first, *(score for score in others if score is not None)]
     if isinstance(first, Mapping) or hasattr(first, "columns"):
         if len(scores) > 1:
@@ -215,16 +214,10 @@ def _named(first, *others):
             )
         names = list(first if isinstance(first, Mapping) else first.columns)
         return [first[name] for name in names], list(map(str, names))
-    letters = _letters(len(scores))
     # an array of Dask has a name, too, but it is that of a task
     series = [score for score in scores if hasattr(score, "to_frame")]
-    known = [str(s.name) for s in series if s.name not in (None, "")]
-    return scores, known if len(set(known)) == len(scores) else letters
-
-
-def _letters(n):
-    """Names of scores without names: "a", "b", …, and numbers beyond "z"."""
-    return [chr(ord("a") + k) if k < 26 else str(k) for k in range(n)]
+    names = [str(s.name) for s in series if s.name not in (None, "")]
+    return scores, names if len(set(names)) == len(scores) else None
 
 
 def _independent_sets(
@@ -256,6 +249,7 @@ def _of_different_rows(
     share = 0.5 if constant is None else constant / width
     if constant is not None:
         aucs.append(float(constant))
+        names = names[0], f"{constant:g}"
     largest = sum(share * (1 - share) / one.smaller for one in sets)
     error, df = error_of(variances.sum(), largest), np.inf
     # without variance Welch's degrees of freedom are 0/0: take the normal law
@@ -267,7 +261,7 @@ def _of_different_rows(
     auc_a, auc_b = aucs
     label = sets[0].samples[0].pos_label
     return AUCComparison(
-        auc_a, auc_b, error, null, alternative, df, width=width, names=tuple(names),
+        auc_a, auc_b, error, null, alternative, df, width=width, names=names,
         pos_label=label,
     )  # fmt: skip
 

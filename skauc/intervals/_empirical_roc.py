@@ -203,8 +203,8 @@ class EmpiricalROC(LabelledResult):
     def band(
         self,
         confidence_level=0.95,
-        *,
         method="pointwise",
+        *,
         fpr=None,
         n_resamples=DRAWS,
         random_state=0,

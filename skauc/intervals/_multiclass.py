@@ -254,10 +254,10 @@ def one_vs_rest_auc(
     >>> X, y = load_iris(return_X_y=True)
     >>> one_vs_rest_auc(y, -abs(X[:, [0]] - [5.0, 5.9, 6.6]))
     OneVsRestAUC(average=0.8344)
-          auc  standard_error     low    high  n_neg  n_pos
-    0  0.9332         0.02271  0.8718  0.9652    100     50
-    1  0.7647          0.0412  0.6737   0.834    100     50
-    2  0.8052         0.03802  0.7187  0.8675    100     50
+       estimate  standard_error     low    high  n_neg  n_pos
+    0    0.9332         0.02271  0.8718  0.9652    100     50
+    1    0.7647          0.0412  0.6737   0.834    100     50
+    2    0.8052         0.03802  0.7187  0.8675    100     50
     """
     checked = check_class_scores(y_true, y_score, labels, sample_weight, groups)
     y, score, classes, weight, cluster = checked

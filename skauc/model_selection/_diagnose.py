@@ -209,7 +209,7 @@ class PairwiseDiagnosis(Result):
         tables = [diagnosis._columns() for diagnosis in self.pairs.values()]
         shared = [name for name in tables[0] if all(name in one for one in tables)]
         names = [f"{i} against {j}" for i, j in self.pairs]
-        return {"": names} | {k: [one[k][0] for one in tables] for k in shared}
+        return {k: [one[k][0] for one in tables] for k in shared} | {"": names}
 
 
 def diagnose(

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from ._checks import check_level, check_option
-from ._result import Estimates
+from ._result import Result
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -55,7 +55,7 @@ def interval_tails(confidence_level, alternative="two-sided") -> tuple[float, fl
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WaldTable(Estimates):
+class WaldTable(Result):
     """Estimates and their standard errors; arrays of one shape, or single numbers.
 
     Parameters
@@ -132,8 +132,8 @@ class WaldTable(Estimates):
         names = {} if self.names is None else {"": list(self.names)}
         return names | {k: v.tolist() for k, v in zip(numbers, columns, strict=True)}
 
-    def _estimates(self, confidence_level):
-        return self.columns(confidence_level)
+    def _columns(self):
+        return self.columns()
 
 
 def _plain(value):

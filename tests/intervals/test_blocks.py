@@ -87,7 +87,7 @@ def test_what_blocks_refuse(rows):
         (lambda: compare_auc(blocks, a, b), "must be inside the blocks"),
         (
             lambda: compare_auc(blocks),
-            "needs either score_b or constant, got none of them",
+            "needs either score_b or null, got none of them",
         ),
     ]:
         with pytest.raises(ValueError, match=text):

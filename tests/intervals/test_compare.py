@@ -211,9 +211,9 @@ def test_no_variance_is_no_certainty():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((Y, ASAH["ndka"]), {}, "needs either score_b or constant, got none of them"),
-        ((Y, Y, Y), {"constant": 0.5}, "score_b or constant, got score_b and constant"),
-        ((Y, Y), {"constant": 1.5}, r"constant must lie in \[0, 1\], got 1.5"),
+        ((Y, ASAH["ndka"]), {}, "needs either score_b or null, got none of them"),
+        ((Y, Y, Y), {"null": 0.5}, "score_b or null, got score_b and null"),
+        ((Y, Y), {"null": 1.5}, r"null must lie in \[0, 1\], got 1.5"),
         ((Y, Y, Y), {"margin": 0.1}, "'greater' or 'less' with a margin, got 'two-"),
         ((Y, Y, Y, Y), {"alternative": "less"}, "more than two scores, got 'less'"),
         ((Y, Y, Y, Y), {"y_true_b": Y}, "y_true_b must come with one score_b"),

@@ -37,7 +37,7 @@ def test_each_class_is_an_estimate():
         for i, name in enumerate(names):
             alone = auc_estimate(names[y] == name, score[:, i], **options)
             assert result.auc[i] == alone.auc
-            assert result.standard_error()[i] == pytest.approx(alone.standard_error)
+            assert result.standard_error()[i] == pytest.approx(alone.standard_error())
             limits = np.array(result.confidence_interval(0.9))[:, i]
             np.testing.assert_allclose(limits, alone.confidence_interval(0.9))
         assert list(result.to_frame().index) == list(names)

@@ -260,7 +260,7 @@ def test_compare_at_a_known_threshold_is_the_paired_variance():
     low, high = result.confidence_interval(0.9)
     reach = stats.norm.isf(0.05) * result.standard_error
     assert high - low == pytest.approx(2 * reach)
-    assert one.compare(two, "specificity").name == "specificity"
+    assert one.compare(two, name="specificity").name == "specificity"
 
 
 def test_compare_knows_nothing_beyond_the_rows():
@@ -301,7 +301,10 @@ def test_frame_and_text():
     frame = points.to_frame()
     assert list(frame) == ["threshold", "estimate", "low", "high", "pos_label"]
     assert frame.loc["npv", "estimate"].tolist() == points.npv.tolist()
-    assert frame.loc["ppv", "low"].tolist() == points.confidence_interval(name="ppv").low.tolist()
+    assert (
+        frame.loc["ppv", "low"].tolist()
+        == points.confidence_interval(name="ppv").low.tolist()
+    )
     assert "points=2, prevalence=0.4, chosen_by='threshold'" in repr(points)
     assert "threshold=0.5" in repr(operating_points(y, score, threshold=0.5))
 

@@ -118,7 +118,7 @@ def test_the_whole_range_is_delong(how):
         estimate.standard_error("delong"), rel=1e-12
     )
     low, high = part.confidence_interval(0.9, method="delong", transform="logit")
-    expected = estimate.confidence_interval(0.9, "delong", "logit")
+    expected = estimate.confidence_interval(0.9, method="delong")
     assert (low, high) == pytest.approx(expected, rel=1e-12)
     groups = np.arange(len(y)) // 2
     clustered = auc_estimate(y, score, groups=groups)
@@ -169,7 +169,7 @@ def test_limits_between_two_rows_are_the_same_on_both_axes(limits):
     mirrored = round(1 - high, 12), round(1 - low, 12)
     other = auc_estimate(1 - y, -score).partial_auc(fpr=mirrored)
     assert one.auc == pytest.approx(other.auc, rel=1e-12)
-    assert one.standard_error == pytest.approx(other.standard_error(), rel=1e-12)
+    assert one.standard_error == pytest.approx(other.standard_error, rel=1e-12)
 
 
 # ------------------------------------------------------------------- comparisons
@@ -236,5 +236,5 @@ def test_errors_of_intervals_and_comparisons():
         ValueError, match="method must be one of 'score', 'delong', got 1"
     ):
         part.confidence_interval(method=1)
-    with pytest.raises(ValueError, match=r"constant must lie in \[0, 0.1\], got 0.5"):
+    with pytest.raises(ValueError, match=r"null must lie in \[0, 0.1\], got 0.5"):
         compare_auc([0, 0, 1, 1], [1, 2, 3, 4], null=0.5, fpr=(0, 0.1))

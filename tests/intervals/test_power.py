@@ -29,8 +29,7 @@ def test_proc_power_of_one_curve():
 def test_proc_sample_size():
     # power.roc.test(auc = 0.73, power = 0.95, kappa = 1.7): 29.67 cases, 50.44 controls
     size = auc_sample_size(0.73, power=0.95, ratio=1.7)
-    assert size == (30, 51)
-    assert (size.n_pos, size.n_neg) == (30, 51)
+    assert size == (size.n_neg, size.n_pos) == (51, 30)
     assert all(type(n) is int for n in size)
 
 
@@ -160,7 +159,7 @@ def test_sizes_are_the_least(method):
         reached = auc_power(auc, n_pos=before, n_neg=less, method=method)
         assert (reached < goal).all()
         each = auc_sample_size(0.7, power=0.95, ratio=ratio, method=method)
-        assert each == (n_pos[1, 1], n_neg[1, 1])
+        assert each == (n_neg[1, 1], n_pos[1, 1])
 
 
 # ----------------------------------------------------------------- error texts

@@ -253,7 +253,7 @@ def test_frame_and_text():
     assert "logistic - tree" in repr(result)
     pair = result.pairs[1]
     one = pair.to_frame()
-    assert one.loc["logistic - tree", "difference"] == pair.difference
+    assert one.loc["logistic - tree", "estimate"] == pair.difference
     assert repr(pair).startswith("CrossValAUCComparison(logistic - tree, difference=")
 
 
