@@ -72,7 +72,9 @@ def partial_areas(curve, y, score):
         truth = curve.area(axis, low, high) / (high - low)
         part = estimate.partial_auc(**{axis: (low, high)})
         for method in ("score", "delong"):
-            limits = np.divide(part.confidence_interval(LEVEL, method=method), high - low)
+            limits = np.divide(
+                part.confidence_interval(LEVEL, method=method), high - low
+            )
             yield f"partial area, {axis} {low:g} to {high:g}", method, limits, truth
 
 

@@ -27,8 +27,9 @@ class BinormalROCDisplay(Display):
     Answers: how well do two normal distributions describe these scores, how certain is
     the curve, and where is its best threshold? Create it with ``from_estimator`` or
     ``from_predictions``, with ``from_cv_results`` from the folds of a cross-validation,
-    or directly from a known curve (``model.roc_``). :meth:`EmpiricalROC.plot` draws an
-    empirical curve alone, with its bands.
+    or directly from a known curve (``model.roc_``).
+    :meth:`skauc.results.EmpiricalROC.plot` draws an empirical curve alone, with its
+    bands.
 
     Parameters
     ----------

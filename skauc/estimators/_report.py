@@ -89,7 +89,7 @@ class CoefficientTable(_OddsTable):
     >>> from skauc import IRLSLogisticRegression
     >>> X, y = [[1], [2], [3], [4], [5], [6]], [0, 1, 0, 1, 0, 1]
     >>> IRLSLogisticRegression().fit(X, y).summary().names
-    ('intercept', 'x0')
+    ('(Intercept)', 'x0')
     """
 
     names: tuple
@@ -142,7 +142,7 @@ class OddsRatioTable(_OddsTable):
     >>> from skauc import IRLSLogisticRegression
     >>> X, y = [[1], [2], [3], [4], [5], [6]], [0, 1, 0, 1, 0, 1]
     >>> IRLSLogisticRegression().fit(X, y).summary().odds_ratios().odds_ratio.round(2)
-    array([0.32, 1.39])
+    array([0.28, 1.44])
     """
 
     names: tuple

@@ -117,7 +117,7 @@ def auc_estimate(
 class AUCEstimate(WholeAUC, EstimateWithLimits):
     """An empirical AUC with its standard errors and confidence intervals.
 
-    Made by :func:`auc_estimate`.
+    Made by :func:`skauc.auc_estimate`.
 
     Parameters
     ----------

@@ -97,8 +97,9 @@ def compare_auc(
         ``AUC_a − AUC_b ≤ −margin``; with ``"less"`` it is ``AUC_a − AUC_b ≥ margin``.
     fpr, tpr : (float, float), default=None
         Compare the areas over a range of the false or true positive rate, see
-        :meth:`AUCEstimate.partial_auc`; null and margin are then partial areas, not
-        standardized. (Standardizing is linear, so it would not change the p-values.)
+        :meth:`skauc.results.AUCEstimate.partial_auc`; null and margin are then partial
+        areas, not standardized. (Standardizing is linear, so it would not change the
+        p-values.)
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Direction of ``AUC_a − AUC_b``; three or more scores allow ``"two-sided"`` only.
     method : {"delong", "welch", "permutation", "bootstrap"}, default="delong"

@@ -98,7 +98,7 @@ class TestedDifference(Estimates, LabelledResult):
 class AUCComparison(TestedDifference):
     """Difference of two AUCs, its test and its interval.
 
-    Made by :func:`compare_auc`.
+    Made by :func:`skauc.compare_auc`.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class ComparedPairs(Estimates):
 class AUCComparisons(ComparedPairs):
     """Comparison of three or more AUCs under their joint covariance.
 
-    Made by :func:`compare_auc`.
+    Made by :func:`skauc.compare_auc`.
 
     Parameters
     ----------

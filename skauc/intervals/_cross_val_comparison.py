@@ -41,9 +41,9 @@ class PracticalProbabilities(NamedTuple):
 class CrossValAUCComparison(TestedDifference):
     """Difference of the cross-validated AUCs of two models over the same folds.
 
-    Made by :func:`compare_cross_val_auc`. The attributes describe the corrected t test,
-    whose confidence interval is also a credible interval; ``influence`` holds the test
-    that uses the influence of the rows.
+    Made by :func:`skauc.compare_cross_val_auc`. The attributes describe the corrected t
+    test, whose confidence interval is also a credible interval; ``influence`` holds the
+    test that uses the influence of the rows.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class CrossValAUCComparison(TestedDifference):
 class CrossValAUCComparisons(ComparedPairs):
     """Pairwise comparisons of three or more models over the same folds.
 
-    Made by :func:`compare_cross_val_auc`.
+    Made by :func:`skauc.compare_cross_val_auc`.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ def empirical_roc(
 class EmpiricalROC(LabelledResult):
     """An empirical ROC curve with its area, confidence bands and partial areas.
 
-    Made by :func:`empirical_roc`.
+    Made by :func:`skauc.empirical_roc`.
 
     Parameters
     ----------

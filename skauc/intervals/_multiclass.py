@@ -272,7 +272,7 @@ def one_vs_rest_auc(
 class OneVsRestAUC(Estimates):
     """AUCs of K classes, each class against all others.
 
-    Made by :func:`one_vs_rest_auc`.
+    Made by :func:`skauc.one_vs_rest_auc`.
 
     Parameters
     ----------

@@ -137,7 +137,7 @@ def operating_points(
 class OperatingPoints(Estimates, LabelledResult):
     """Quality of the decisions at thresholds of a score; arrays have a value per point.
 
-    Made by :func:`operating_points`.
+    Made by :func:`skauc.operating_points`.
 
     Parameters
     ----------

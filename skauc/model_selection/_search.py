@@ -22,7 +22,7 @@ from ._search_rules import parameter_values, simplest_of
 class SearchPosterior(Estimates):
     """Joint posterior of the AUCs of all candidates of a search.
 
-    Made by :func:`search_posterior`.
+    Made by :func:`skauc.search_posterior`.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class SearchPosterior(Estimates):
     auc : AUCPosteriors
         Posterior of each candidate by the joint posterior that makes ``p_best``: a
         sequence of :class:`AUCPosterior` whose ``mean()``, ``std()`` and ``interval()``
-        return arrays. That of the selected candidate is :func:`auc_posterior`'s.
+        return arrays. That of the selected candidate is :func:`skauc.auc_posterior`'s.
     selected : AUCPosterior
         Posterior of the selected candidate, corrected for its selection. Report this
         one.

@@ -21,7 +21,7 @@ _PAIR_DRAWS = 4096  # Sobol points: the error of a mean is below 1e-5
 class AUCDifferencePosterior(Distribution):
     """Posterior of the difference of two AUCs, used like a scipy distribution.
 
-    Returned by :func:`auc_difference_posterior`.
+    Returned by :func:`skauc.auc_difference_posterior`.
 
     Parameters
     ----------

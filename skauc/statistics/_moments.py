@@ -178,7 +178,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
         True for the rows of the positive class; None only if X is a :class:`RowBlocks`,
         which holds it.
     sample_weight : array-like of shape (n,), default=None
-        Frequency weights, as for :meth:`Moments.from_samples`.
+        Frequency weights, as for :meth:`skauc.results.Moments.from_samples`.
     featurewise : bool, default=False
         Keep only the diagonals of the scatters.
 
@@ -190,7 +190,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     ------
     ValueError
         If lengths differ, ``positive`` is not boolean, or X is not finite or outside
-        the range of :meth:`Moments.from_samples`.
+        the range of :meth:`skauc.results.Moments.from_samples`.
 
     Notes
     -----

@@ -147,8 +147,6 @@ class Estimates(Result):
 class EstimatedAUC(Estimates):
     """Parent of results that hold one AUC; their tables have the same columns."""
 
-    warnings: tuple[str, ...] = ()
-
     def _moments(self, confidence_level) -> tuple[float, float, float, float]:
         """Estimate, standard error, and limits."""
         raise NotImplementedError
@@ -160,7 +158,8 @@ class EstimatedAUC(Estimates):
 
     def _estimates(self, confidence_level):
         row = dict(zip(MOMENTS, self._moments(confidence_level), strict=True))
-        row |= {"method": self._how, "warnings": "; ".join(self.warnings)}
+        doubts = "; ".join(getattr(self, "warnings", ()))
+        row |= {"method": self._how, "warnings": doubts}
         return {"": ["AUC"]} | {name: [value] for name, value in row.items()}
 
 
