@@ -32,16 +32,12 @@ class TestedDifference(Estimates, LabelledResult):
 
     def _head(self):
         return {
+            "pair": self._name,
             "difference": self.difference,
             "interval95": self.confidence_interval(),
             "statistic": self.statistic,
             "pvalue": self.pvalue,
         }
-
-    def __repr__(self):
-        text = super().__repr__()
-        named = self.names is not None
-        return text.replace("(", f"({self._name}, ", 1) if named else text
 
     @property
     def _name(self):

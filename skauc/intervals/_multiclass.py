@@ -60,7 +60,7 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
     parts: np.ndarray
     n_smallest: int
 
-    _how = "influence"
+    method = "influence"
 
     def confidence_interval(
         self, confidence_level=0.95, *, transform="logit", alternative="two-sided"

@@ -11,7 +11,7 @@ from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs
 from ..statistics._checks import as_numbers, check_integer, check_interval, generator
-from ..statistics._result import Estimates, picture
+from ..statistics._result import Estimates
 from . import _doubts as doubts
 from ._candidates import alike, candidates_of, joint_aucs, selection_bias
 from ._scorers import Scorer
@@ -160,21 +160,6 @@ class SearchPosterior(Estimates):
         columns["selected"] = np.arange(len(self.p_best)) == self.selected_index
         columns["pos_label"] = [self.selected.pos_label] * len(self.p_best)
         return columns
-
-    def plot(self, ax=None, **options):
-        """Draw the AUC of the candidates against the parameters that differ.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        **options
-            For :meth:`skauc.SearchDisplay.plot`.
-
-        Returns
-        -------
-        SearchDisplay
-        """
-        return picture(self, ax, **options)
 
 
 def search_posterior(

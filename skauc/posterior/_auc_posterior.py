@@ -266,7 +266,8 @@ class AUCPosterior(AUCDistribution):
         return self._components.draw(size, generator(random_state))
 
     @property
-    def _how(self):
+    def method(self) -> str:
+        """``second_source``, or ``"posterior"`` where no rows were left out."""
         return self.second_source or "posterior"
 
 

@@ -52,7 +52,7 @@ class AUCDifferencePosterior(Distribution):
     names: tuple[str, str] = ("a", "b")
     pos_label: Any = None
 
-    _how = "posterior"
+    method = "posterior"
 
     @property
     def difference(self) -> np.ndarray:

@@ -68,6 +68,26 @@ class Result:
         n = len(next(iter(columns.values())))
         return columns | {"pos_label": [self.pos_label] * n}
 
+    def plot(self, ax=None, **options):
+        """Draw the result in the display of its type (:class:`skauc.SearchDisplay`, …).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        **options
+            For the ``plot`` of the display, and its ``confidence_level`` and ``name``.
+
+        Returns
+        -------
+        display
+
+        Raises
+        ------
+        TypeError
+            If there is no picture of this result.
+        """
+        return picture(self, ax, **options)
+
     def __repr__(self) -> str:
         head = ", ".join(f"{name}={shown(v)}" for name, v in self._head().items())
         if self.pos_label is not None:
@@ -147,19 +167,16 @@ class Estimates(Result):
 class EstimatedAUC(Estimates):
     """Parent of results that hold one AUC; their tables have the same columns."""
 
+    method: Any  # its name, for the table
+
     def _moments(self, confidence_level) -> tuple[float, float, float, float]:
         """Estimate, standard error, and limits."""
-        raise NotImplementedError
-
-    @property
-    def _how(self) -> str | None:
-        """Name of the method, for the table."""
         raise NotImplementedError
 
     def _estimates(self, confidence_level):
         row = dict(zip(MOMENTS, self._moments(confidence_level), strict=True))
         doubts = "; ".join(getattr(self, "warnings", ()))
-        row |= {"method": self._how, "warnings": doubts}
+        row |= {"method": self.method, "warnings": doubts}
         return {"": ["AUC"]} | {name: [value] for name, value in row.items()}
 
 

@@ -199,8 +199,8 @@ class RowBlocks:
         """Sum of ``function(block, *shared)`` over all blocks; see :meth:`map`.
 
         Results are numbers, arrays, :class:`skauc.results.Moments` or other objects
-        that can be added, or tuples of them. Only these results or sums of them are sent between
-        processes.
+        that can be added, or tuples of them. Only these results or sums of them are
+        sent between processes.
 
         Raises
         ------

@@ -254,7 +254,7 @@ def test_frame_and_text():
     pair = result.pairs[1]
     one = pair.to_frame()
     assert one.loc["logistic - tree", "estimate"] == pair.difference
-    assert repr(pair).startswith("CrossValAUCComparison(logistic - tree, difference=")
+    assert repr(pair).startswith("CrossValAUCComparison(pair=logistic - tree, ")
 
 
 # ------------------------------------------------------------------------- laws
