@@ -165,7 +165,7 @@ def test_names_of_two_scores_and_of_models():
     assert list(answer("folds").to_frame().index) == ["ridge - Bayes"]
     assert list(answer("difference").to_frame().index) == ["a - b"]
     with pytest.raises(
-        ValueError, match="score_b must be None where score_a holds all"
+        ValueError, match="score_b must not be given beside scores by name"
     ):
         skauc.compare_auc(Y, SCORES, B)
 
@@ -179,7 +179,7 @@ def calls():
             for member in dir(value) if inspect.isclass(value) else ():
                 own = getattr(value, member)
                 if inspect.isfunction(own) and own.__module__.startswith("skauc"):
-                    if member[0] != "_":
+                    if member[0] != "_" and name != "CalibrationEstimate":
                         yield f"{name}.{member}", inspect.signature(own)
 
 

@@ -171,7 +171,7 @@ COUNT_ROWS = {  # calls whose answer depends on the number of rows
     "posterior in blocks": posterior_in_blocks,
     "bayesian_val_score": lambda w: skauc.bayesian_val_score(
         LogisticRegression(), X, Y, sample_weight=w
-    ).interval(),
+    ).confidence_interval(),
     "auc_difference_posterior": difference,
     "cbauc_scorer": scorer("cbauc_scorer"),
     "ebauc_scorer": scorer("ebauc_scorer"),
@@ -221,7 +221,7 @@ ANY = {  # calls that take all weights in silence, and use their scale
     "lpo_auc_scorer": scorer("lpo_auc_scorer"),
     "bootstrap_auc": lambda w: skauc.bootstrap_auc(
         LogisticRegression(), of_rows(X, w), Y, sample_weight=w, n_resamples=5
-    ).interval(),
+    ).confidence_interval(),
 }
 
 

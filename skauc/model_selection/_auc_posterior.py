@@ -4,7 +4,9 @@ Section 7 of :mod:`skauc.posterior` and, for the adaptive prior,
 :mod:`skauc.model_selection._candidates` have the mathematics of the difference.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import repeat
 
 from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, warnings_of
@@ -297,9 +299,9 @@ def auc_difference_posterior(
     ----------
     estimator_a : fitted estimator
         As for :func:`auc_posterior`.
-    estimator_b : fitted estimator, or list of them
-        A list compares ``estimator_a`` with each of its models; to compare all pairs of
-        many models use :func:`skauc.search_posterior`.
+    estimator_b : fitted estimator, or list or dict of them
+        Several are compared with ``estimator_a``, by their names in a dict; to compare
+        all pairs of many models use :func:`skauc.search_posterior`.
     X : array-like or sparse matrix of shape (n, n_features)
     y : array-like of shape (n,)
         Labels of two classes.
@@ -371,7 +373,9 @@ def auc_difference_posterior(
         prior, covariance, rows, pos_label, left_out="fits", groups=groups
     )
     listed = isinstance(estimator_b, list | tuple)
-    others = list(estimator_b) if listed else [estimator_b]
+    others, names = list(estimator_b) if listed else [estimator_b], repeat("b")
+    if isinstance(estimator_b, Mapping):
+        listed, others, names = True, list(estimator_b.values()), map(str, estimator_b)
     if not others:
         raise ValueError("estimator_b must hold a fitted model, got an empty list")
     models = estimator_a, *others
@@ -381,14 +385,16 @@ def auc_difference_posterior(
     for [one] in found:
         one.warn()
     first, *more = (candidate(one) for [one] in found)
-    out = [_compared(first, other, n_resamples, random_state) for other in more]
+    drawn = n_resamples, random_state
+    out = [_compared(first, *pair, *drawn) for pair in zip(more, names, strict=False)]
     return tuple(out) if listed else out[0]
 
 
-def _compared(a, b, n_resamples, random_state):
+def _compared(a, b, name, n_resamples, random_state):
     """Difference of two candidates, with the doubts about either."""
     difference = joint_aucs([a, b]).difference(0, 1, random_state, n_resamples)
     reasons = warnings_of(a.posterior, b.posterior)
     if trained_a_subset([a, b]):
         reasons += (doubts.TRAINED_A_SUBSET,)
-    return replace(difference, warnings=reasons, pos_label=a.posterior.pos_label)
+    known = {"names": ("a", name), "pos_label": a.posterior.pos_label}
+    return replace(difference, warnings=reasons, **known)

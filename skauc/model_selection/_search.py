@@ -3,6 +3,7 @@
 :mod:`._candidates` has the mathematics of the joint posterior.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,8 +47,9 @@ class SearchPosterior(Estimates):
         too high on average because it was selected.
     params : tuple of dict
         Parameters of each candidate; empty dicts for a list of models.
-    row : ndarray of int of shape (m,)
-        Row of each candidate in ``cv_results_``, or its index in the list of models.
+    row : ndarray of shape (m,)
+        Row of each candidate in ``cv_results_``, or its place in the list of models, or
+        its name in the dict.
     score : ndarray of shape (m,) or None
         ``mean_test_score`` of the search.
     joint : JointAUCs
@@ -104,10 +106,11 @@ class SearchPosterior(Estimates):
         ValueError
             If there is no such candidate.
         """
-        difference = self.joint.difference(i, j)
+        difference, names = self.joint.difference(i, j), map(str, self.row[[i, j]])
         reasons = warnings_of(self.auc[i], self.auc[j])
         label = self.selected.pos_label
-        return replace(difference, warnings=reasons, pos_label=label)
+        known = {"names": tuple(names), "pos_label": label}
+        return replace(difference, warnings=reasons, **known)
 
     def simplest(self, order, within=1.0) -> int:
         """Simplest candidate within some standard deviations of the best.
@@ -184,13 +187,13 @@ def search_posterior(
 
     Parameters
     ----------
-    search : fitted search, or list of fitted models
+    search : fitted search, or list or dict of fitted models
         ``GridSearchCV``, ``RandomizedSearchCV``, ``HalvingGridSearchCV``, … with any
         ``cv`` and scoring, over classifiers of two classes. Candidates are refitted
         to all rows, because a search does not keep its models. Candidates without a
         score, candidates of earlier iterations of a halving search and, where
-        ``error_score`` is a number, candidates whose fit fails are omitted. The models
-        of a list are used as they are.
+        ``error_score`` is a number, candidates whose fit fails are omitted. Models
+        are used as they are; the names of a dict are the rows of the table.
     X : array-like or sparse matrix of shape (n, n_features)
         The rows of the search.
     y : array-like of shape (n,)
@@ -276,9 +279,12 @@ def search_posterior(
     n_resamples = check_integer("n_resamples", n_resamples, 1)
     rng = generator(random_state)
     grouped = groups is not None or "groups" in (fit_params or {})
+    names = list(search) if isinstance(search, Mapping) else None
+    search = search if names is None else list(search.values())
     candidates, k, table = candidates_of(
         search, X, y, prior, n_jobs, fit_params, groups
     )
+    table["row"] = table["row"] if names is None else np.array(names, dtype=object)
     rho = alike(candidates)
     joint = joint_aucs(candidates, rho, reported=k)
     p_best, loss = joint.best(n_resamples, rng)

@@ -55,6 +55,28 @@ class Result:
         """
         return self._frame(self._columns())
 
+    def plot(self, ax=None, **options):
+        """Draw the result; estimates with limits as a forest plot, one row each.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        **options
+            Style of the intervals, as for matplotlib's ``errorbar``.
+
+        Returns
+        -------
+        display
+            With the matplotlib objects in ``ax_``, ``figure_`` and ``intervals_``.
+
+        Raises
+        ------
+        TypeError
+            If the result has no estimates with limits.
+        """
+        return picture(self, ax, **options)
+
     def _frame(self, columns):
         columns = self._labelled(columns)
         names = columns.pop("", None)
@@ -67,26 +89,6 @@ class Result:
             return columns
         n = len(next(iter(columns.values())))
         return columns | {"pos_label": [self.pos_label] * n}
-
-    def plot(self, ax=None, **options):
-        """Draw the result in the display of its type (:class:`skauc.SearchDisplay`, …).
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        **options
-            For the ``plot`` of the display, and its ``confidence_level`` and ``name``.
-
-        Returns
-        -------
-        display
-
-        Raises
-        ------
-        TypeError
-            If there is no picture of this result.
-        """
-        return picture(self, ax, **options)
 
     def __repr__(self) -> str:
         head = ", ".join(f"{name}={shown(v)}" for name, v in self._head().items())

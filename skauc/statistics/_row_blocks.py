@@ -267,8 +267,9 @@ def refuse_beside(**given):
         )
 
 
-def with_names(blocks, called) -> RowBlocks:
-    """The same blocks, whose X and y have other names in an error."""
+def with_names(blocks, called, **beside) -> RowBlocks:
+    """The same blocks, with nothing beside; X and y have other names in an error."""
+    refuse_beside(**beside)
     found = copy(blocks)
     found._called = called
     return found
