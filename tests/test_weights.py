@@ -171,7 +171,7 @@ COUNT_ROWS = {  # calls whose answer depends on the number of rows
     "posterior in blocks": posterior_in_blocks,
     "bayesian_val_score": lambda w: skauc.bayesian_val_score(
         LogisticRegression(), X, Y, sample_weight=w
-    ).confidence_interval(),
+    ).interval(),
     "auc_difference_posterior": difference,
     "cbauc_scorer": scorer("cbauc_scorer"),
     "ebauc_scorer": scorer("ebauc_scorer"),
