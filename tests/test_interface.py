@@ -163,7 +163,14 @@ def test_names_of_two_scores_and_of_models():
     assert repr(pair).startswith("AUCComparison(pair=age - crp, difference=")
     assert list(skauc.compare_auc(Y, A, null=0.6).to_frame().index) == ["a - 0.6"]
     assert list(answer("folds").to_frame().index) == ["ridge - Bayes"]
-    assert list(answer("difference").to_frame().index) == ["a - b"]
+    assert list(table("difference").index) == ["a - b"]
+    ridge, weak = FITTED
+    found = skauc.search_posterior({"ridge": ridge, "weak": weak}, X, Y)
+    assert list(found.to_frame().index) == ["ridge", "weak"]
+    assert "selected=ridge" in repr(found)
+    assert "pair=weak - ridge" in repr(found.difference(1, 0))
+    [other] = skauc.auc_difference_posterior(ridge, {"weak": weak}, X, Y)
+    assert other.names == ("a", "weak")
     with pytest.raises(
         ValueError, match="score_b must not be given beside scores by name"
     ):

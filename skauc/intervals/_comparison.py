@@ -156,8 +156,13 @@ class AUCComparison(TestedDifference):
 class ComparedPairs(Estimates):
     """Comparisons of all pairs of three or more AUCs."""
 
+    names: tuple[str, ...]
+    auc: Any
     pairs: tuple
     _rows_in_text = True
+
+    def _head(self):
+        return dict(zip(self.names, self.auc, strict=True))
 
     @property
     def pos_label(self):
@@ -245,11 +250,7 @@ class AUCComparisons(ComparedPairs):
 
     def _head(self):
         test = {"statistic": self.statistic, "df": self.df, "pvalue": self.pvalue}
-        return dict(zip(self.names, self.auc, strict=True)) | test
-
-    def _estimates(self, confidence_level):
-        columns = super()._estimates(confidence_level)
-        return {k: v for k, v in columns.items() if k not in ("auc_a", "auc_b")}
+        return super()._head() | test
 
 
 def stacked(results, confidence_level) -> dict:

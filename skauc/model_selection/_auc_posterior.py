@@ -6,7 +6,6 @@ Section 7 of :mod:`skauc.posterior` and, for the adaptive prior,
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import repeat
 
 from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, warnings_of
@@ -372,13 +371,13 @@ def auc_difference_posterior(
     question = Question(
         prior, covariance, rows, pos_label, left_out="fits", groups=groups
     )
-    listed = isinstance(estimator_b, list | tuple)
-    others, names = list(estimator_b) if listed else [estimator_b], repeat("b")
-    if isinstance(estimator_b, Mapping):
-        listed, others, names = True, list(estimator_b.values()), map(str, estimator_b)
+    if isinstance(estimator_b, list | tuple):
+        estimator_b = dict(enumerate(estimator_b))
+    several = isinstance(estimator_b, Mapping)
+    others = estimator_b if several else {"b": estimator_b}
     if not others:
         raise ValueError("estimator_b must hold a fitted model, got an empty list")
-    models = estimator_a, *others
+    models = estimator_a, *others.values()
     found = [evaluations(one, X, y, sample_weight, question) for one in models]
     if any(len(pairs) > 1 for pairs in found):
         raise ValueError("y must hold two classes for a difference of AUCs")
@@ -386,11 +385,12 @@ def auc_difference_posterior(
         one.warn()
     first, *more = (candidate(one) for [one] in found)
     drawn = n_resamples, random_state
-    out = [_compared(first, *pair, *drawn) for pair in zip(more, names, strict=False)]
-    return tuple(out) if listed else out[0]
+    pairs = zip(map(str, others), more, strict=True)
+    out = [_compared(first, *pair, *drawn) for pair in pairs]
+    return tuple(out) if several else out[0]
 
 
-def _compared(a, b, name, n_resamples, random_state):
+def _compared(a, name, b, n_resamples, random_state):
     """Difference of two candidates, with the doubts about either."""
     difference = joint_aucs([a, b]).difference(0, 1, random_state, n_resamples)
     reasons = warnings_of(a.posterior, b.posterior)

@@ -81,7 +81,7 @@ class SearchPosterior(Estimates):
     def __repr__(self):
         low, high = self.selected.interval(0.95)
         k = self.selected_index
-        name = f"{self.params[k]!r}" if self.params[k] else f"{k}"
+        name = f"{self.params[k]!r}" if self.params[k] else f"{self.row[k]}"
         return (
             f"SearchPosterior({len(self.p_best)} candidates, selected={name}, "
             f"p_best={self.p_best[k]:.2g}, expected_loss={self.expected_loss[k]:.2g}, "

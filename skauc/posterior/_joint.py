@@ -82,7 +82,8 @@ class AUCDifferencePosterior(Distribution):
         return np.quantile(self.difference, check_numbers("q", q, 0, 1))
 
     def _head(self):
-        head = super()._head() | {"probability": self.probability}
+        head = {"pair": " - ".join(self.names)} | super()._head()
+        head |= {"probability": self.probability}
         return head | {"warnings": repr(self.warnings)} if self.warnings else head
 
     def _estimates(self, confidence_level):
