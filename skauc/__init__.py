@@ -36,7 +36,7 @@ Compare
 Choose a threshold, draw curves, plan a study
     operating_points                  sensitivity, specificity and more, with intervals
     empirical_roc                     ROC curve with confidence bands
-    binormal_roc, QuadraticROC        smooth curves; BinormalROCDisplay draws them
+    binormal_roc                      smooth curve; BinormalROCDisplay draws them all
     auc_sample_size, auc_power        numbers of rows for a power or an interval
     calibration_estimate              calibration slope and intercept
     hosmer_lemeshow                   goodness-of-fit test of probabilities
@@ -55,8 +55,11 @@ a row of weight 0 is gone before anything looks at it. Weights that are not coun
 rows get one answer: the estimate, and one :class:`SampleWeightWarning` (its page has
 the rule and the remedies) from whatever counts rows for an error or a posterior.
 
-All public names are those of this module; the folders are private. Each folder imports
-only from the lines below its own::
+**Results.** The classes that functions return are in :mod:`skauc.results`. They have
+``to_frame()``, ``summary()``, a text such as "0.91 (0.84 to 0.95)", and ``plot()``.
+
+All public names are those of this module and of ``results``; the folders are private.
+Each folder imports only from the lines below its own::
 
     displays | distributed             pictures | sums over Dask's chunks
     model_selection                    f(estimator, X, y): scorers, reports

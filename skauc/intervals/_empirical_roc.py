@@ -173,7 +173,9 @@ class EmpiricalROC(LabelledResult):
         Returns
         -------
         YoudenPoint
-            Named tuple ``(threshold, fpr, tpr, j)``.
+            Named tuple ``(threshold, fpr, tpr, j)``; j is also the distance KS of
+            Kolmogorov and Smirnov between the classes, of which credit scoring reports
+            the value alone: as a maximum over these rows it is too high for new ones.
         """
         (k,) = _first_best(self.tpr - self.fpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
