@@ -83,7 +83,7 @@ def differences(curve, y, score, other):
         limits = np.divide(result.confidence_interval(LEVEL), high - low)
         yield f"difference of areas, {axis} {low:g} to {high:g}", "delong", limits, 0.0
     one, two = (operating_points(y, s, specificity=0.8) for s in (score, other))
-    result = one.compare(two, n_draws=300)
+    result = one.compare(two, n_resamples=300)
     limits = np.ravel(result.confidence_interval(LEVEL))
     what = "difference of sensitivities, specificity .8"
     yield what, "bayesian_bootstrap", limits, 0.0
@@ -118,7 +118,7 @@ def points(curve, y, score):
         limits = np.ravel(chosen.interval("threshold", LEVEL))
         yield f"threshold at {name} {target}", "order_statistics", limits, where
         for method in ("bayesian_bootstrap", "wilson"):
-            drawn = {"n_draws": 1000} if method == "bayesian_bootstrap" else {}
+            drawn = {"n_resamples": 1000} if method == "bayesian_bootstrap" else {}
             limits = np.ravel(chosen.interval(other, LEVEL, method, **drawn))
             yield f"{other} at {name} {target}", method, limits, truth
 
@@ -127,7 +127,7 @@ def bands(curve, y, score):
     """Limits of bands over the grid, and the true curve."""
     roc = empirical_roc(y, score)
     for method in BANDS:
-        band = roc.band(LEVEL, method, fpr=GRID, n_draws=1000)
+        band = roc.band(LEVEL, method, fpr=GRID, n_resamples=1000)
         yield f"band: {method}", method, (band.low, band.high), curve.tpr(GRID)
 
 

@@ -205,7 +205,7 @@ class EmpiricalROC(LabelledResult):
         method="pointwise",
         *,
         fpr=None,
-        n_draws=None,
+        n_resamples=None,
         random_state=0,
     ) -> ROCBand:
         """Confidence band of the curve, pointwise or simultaneous.
@@ -217,7 +217,7 @@ class EmpiricalROC(LabelledResult):
         fpr : array-like of shape (m,), default=None
             Rates at which to compute the band; None takes 153 rates, dense near 0 and
             1.
-        n_draws : int, default=None
+        n_resamples : int, default=None
             Draws of the Bayesian bootstrap; None takes 4000.
         random_state : int or Generator, default=0
 
@@ -233,7 +233,7 @@ class EmpiricalROC(LabelledResult):
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
         self._sample.warn_unless_counts()
-        drawn = n_draws, random_state, self.pos_label
+        drawn = n_resamples, random_state, self.pos_label
         return roc_band(self._sample.levels, level, method, fpr, *drawn)
 
     def plot(self, ax=None, **options):

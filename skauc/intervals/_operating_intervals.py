@@ -13,11 +13,12 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from ..statistics._checks import check_option
+from ..statistics._checks import check_option, generator
 from ._band import drawn_heights, quantiles
 from ._comparison import TestedDifference
 from ._empirical_roc import BEST
 from ._limits import (
+    bisected,
     clopper_pearson_limits,
     odds_ratio_limits,
     ratio_limits,
@@ -28,48 +29,119 @@ from ._resampling import bayesian_weights
 RATES = ("sensitivity", "specificity")
 _VALUES = ("ppv", "npv")
 _RATIOS = ("lr_positive", "lr_negative")
-NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, "accuracy", "odds_ratio")
-# Methods that draw weights of rows, and their options
-DRAWN = ("optimism_corrected", "bayesian_bootstrap")
-DRAW_OPTIONS = ("n_draws", "random_state")
-# Methods for a rate at a target of the other rate, whose threshold is estimated
+_SHARES = ("accuracy", "f1")
+NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, *_SHARES, "odds_ratio")
+DRAW_OPTIONS = ("n_resamples", "random_state")
+# A rate at a target of the other rate, whose threshold is estimated
 CROSSED = dict(zip(RATES, RATES[::-1], strict=True))
 _NO_GAP = 1e-12  # smaller differences of rates are rounding
 
 
-def _share_limits(limits_of, points, name, tail_low, tail_high):
+def value_of(name, rates, prevalence) -> np.ndarray:
+    """A value from sensitivity, misses, false alarms and specificity, at a prevalence.
+
+    inf for x/0, nan for 0/0.
+    """
+    hits, misses, alarms, quiet = rates
+    # shares of all: tp, fn, fp, tn
+    tp, fn = prevalence * hits, prevalence * misses
+    fp, tn = (1 - prevalence) * alarms, (1 - prevalence) * quiet
+    above, below = {
+        "sensitivity": (hits, 1.0),
+        "specificity": (quiet, 1.0),
+        "ppv": (tp, tp + fp),
+        "npv": (tn, tn + fn),
+        "lr_positive": (hits, alarms),
+        "lr_negative": (misses, quiet),
+        "accuracy": (tp + tn, 1.0),
+        "f1": (2 * tp, 2 * tp + fp + fn),
+        "odds_ratio": (hits * quiet, misses * alarms),
+    }[name]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(above, below)
+
+
+# ------------------------------------- rates of new rows, at the thresholds of these
+
+
+def _new_rows(points, **options):
+    """Counts to expect of as many new rows: at a best point without the optimism.
+
+    The optimism of a rate is the mean over Bayesian bootstrap draws of the rate of a
+    draw at its own best threshold less the rate of these rows at that threshold.
+    """
+    if points.chosen_by not in BEST:
+        return points._table
+    sums, number = 0.0, 0
+    for (drawn,) in drawn_points((points,), **options):
+        gaps = [drawn[name] - drawn["later"][name] for name in RATES]
+        sums, number = sums + np.sum(gaps, axis=1), number + len(gaps[0])
+    n_neg, n_pos = points._sample.sizes
+    hits, quiet = np.clip(
+        [points.sensitivity, points.specificity] - sums / number, 0, 1
+    )
+    return n_pos * hits, n_pos * (1 - hits), n_neg * (1 - quiet), n_neg * quiet
+
+
+def _share_limits(limits_of, points, name, tail_low, tail_high, **options):
     """Limits of a share of rows."""
-    if name == "accuracy" and points.prevalence_given:
-        return _weighted_limits(points, limits_of, tail_low, tail_high)
-    tp, fn, fp, tn = points._table
+    tp, fn, fp, tn = table = _new_rows(points, **options)
+    if name in _SHARES and points.prevalence_given:
+        return _weighted_limits(points, table, limits_of, name, tail_low, tail_high)
     counts = {
         "sensitivity": (tp, tp + fn),
         "specificity": (tn, tn + fp),
         "ppv": (tp, tp + fp),
         "npv": (tn, tn + fn),
         "accuracy": (tp + tn, tp + fn + fp + tn),
+        "f1": (tp, tp + fn + fp),
     }
-    return limits_of(*counts[name], tail_low, tail_high)
+    low, high = limits_of(*counts[name], tail_low, tail_high)
+    if name == "f1":  # 2 tp/(2 tp + fp + fn) = 2 J/(1 + J), J = tp/(tp + fp + fn)
+        low, high = 2 * low / (1 + low), 2 * high / (1 + high)
+    return low, high
 
 
-def _weighted_limits(points, limits_of, tail_low, tail_high):
-    """Limits of ``π Se + (1 − π) Sp`` from those of both rates (Zou & Donner)."""
-    (low_pos, high_pos), (low_neg, high_neg) = (
-        _share_limits(limits_of, points, rate, tail_low, tail_high) for rate in RATES
-    )
-    sick, well = points.prevalence, 1 - points.prevalence
-    hits, quiet, accuracy = points.sensitivity, points.specificity, points.accuracy
-    # p̂ − √Σ{w(r̂ − l)}², p̂ + √Σ{w(u − r̂)}² for p = Σ w r, r in (l, u) each
-    low = accuracy - np.hypot(sick * (hits - low_pos), well * (quiet - low_neg))
-    high = accuracy + np.hypot(sick * (high_pos - hits), well * (high_neg - quiet))
+def _weighted_limits(points, table, limits_of, name, tail_low, tail_high):
+    """Limits of the accuracy or F1 at a prevalence from those of both rates.
+
+    Zou & Donner: ``p̂ − √Σ{w(r̂ − l)}², p̂ + √Σ{w(u − r̂)}²`` for ``p = Σ w r`` with
+    limits (l, u) of each rate r.
+    """
+    tp, fn, fp, tn = table
+    hits, quiet, sick = tp / (tp + fn), tn / (tn + fp), points.prevalence
+    tails = tail_low, tail_high
+    low_pos, high_pos = limits_of(tp, tp + fn, *tails)
+    low_neg, high_neg = limits_of(tn, tn + fp, *tails)
+    ends = (hits - low_pos, quiet - low_neg), (high_pos - hits, high_neg - quiet)
+
+    def reach(side, of_hits, of_quiet):
+        return np.hypot(of_hits * ends[side][0], of_quiet * ends[side][1])
+
+    if name == "accuracy":
+        accuracy = sick * hits + (1 - sick) * quiet
+        low, high = (reach(side, sick, 1 - sick) for side in (0, 1))
+        low, high = accuracy - low, accuracy + high
+    else:
+        # F1 >= f  <=>  (2 − f) π Se + f (1 − π) Sp >= f: a sum of both rates
+        def above(f):
+            return (2 - f) * sick * hits + f * (1 - sick) * quiet - f
+
+        def gap(f, side):
+            return reach(side, (2 - f) * sick, f * (1 - sick))
+
+        zero, one = np.zeros_like(hits), np.ones_like(hits)
+        low = bisected(lambda f: above(f) >= gap(f, 0), zero, one)
+        high = bisected(lambda f: above(f) <= -gap(f, 1), one, zero)
     low, high = low if tail_low else 0 * low, high if tail_high else 1 + 0 * high
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
-def _ratio_intervals(points, name, tail_low, tail_high):
-    tp, fn, fp, tn = points._table
+def _ratio_intervals(points, name, tail_low, tail_high, **options):
+    """Limits of a ratio of rates, or of a predictive value at a given prevalence."""
+    tp, fn, fp, tn = table = _new_rows(points, **options)
     if name == "odds_ratio":
-        return odds_ratio_limits(points._table, tail_low, tail_high)
+        return odds_ratio_limits(table, tail_low, tail_high)
     n_neg, n_pos = points._sample.sizes
     ratios = {
         "lr_positive": (tp, n_pos, fp, n_neg),
@@ -84,6 +156,9 @@ def _ratio_intervals(points, name, tail_low, tail_high):
     prior = logit(points.prevalence) * (1 if name == "ppv" else -1)
     with np.errstate(divide="ignore"):
         return expit(prior + np.log(low)), expit(prior + np.log(high))
+
+
+# ------------------------------------------------- at the thresholds of the population
 
 
 def _rank_limits(points, name, tail_low, tail_high):
@@ -110,14 +185,14 @@ def _rank_limits(points, name, tail_low, tail_high):
     return padded[low], padded[high]
 
 
-def drawn_points(several, n_draws=None, random_state=0):
+def drawn_points(several, n_resamples=None, random_state=0):
     """Threshold, sensitivity and specificity in each draw of the rows.
 
     Parameters
     ----------
     several : sequence of OperatingPoints
         Points of the same rows in the same order; a draw gives one weight per row.
-    n_draws : int or None
+    n_resamples : int or None
     random_state
 
     Yields
@@ -126,7 +201,7 @@ def drawn_points(several, n_draws=None, random_state=0):
     """
     counts = several[0]._sample.counts
     ways = [(points, *_possible_corners(points)) for points in several]
-    for weights in bayesian_weights(counts, n_draws, random_state):
+    for weights in bayesian_weights(counts, n_resamples, random_state):
         yield [_points_of_draw(*way, weights) for way in ways]
 
 
@@ -173,34 +248,48 @@ def _rates(weight, first, n_corners):
 
 
 def _drawn_limits(points, name, tail_low, tail_high, **options):
-    if CROSSED.get(points.chosen_by) == name:
+    """Limits of a value at the threshold that the population has for the rule."""
+    rng = generator(options.pop("random_state", 0))
+    options["random_state"] = rng
+    if points.chosen_by in CROSSED:
+        curve, target = points._sample.levels, points._rule.targets
+        if name == points.chosen_by:
+            return target, target
         # the target is the specificity 1 − FPR; a sensitivity becomes one by swapping
-        curve, grid = points._sample.levels, 1 - points._rule.targets
-        curve = curve.swapped() if name == "specificity" else curve
-        return quantiles(*drawn_heights(curve, grid, **options), tail_low, tail_high)
-    draws = drawn_points((points,), **options)
-    drawn = np.concatenate([one[name] for (one,) in draws])
-    ends = (-np.inf, np.inf) if name == "threshold" else (0.0, 1.0)
-    return quantiles(drawn, drawn, tail_low, tail_high, ends)
-
-
-def _corrected_limits(points, name, tail_low, tail_high, **options):
-    """Wilson's limits around the rate less its optimism.
-
-    The optimism is estimated by the rate of a draw at its own best threshold less the
-    rate of the original rows at that threshold.
-    """
-    draws = drawn_points((points,), **options)
-    gaps = np.concatenate([one[name] - one["later"][name] for (one,) in draws])
-    n_neg, n_pos = points._sample.sizes
-    n = n_pos if name == "sensitivity" else n_neg
-    rate = np.clip(getattr(points, name) - gaps.mean(axis=0), 0, 1)
-    return wilson_limits(rate * n, n, tail_low, tail_high)
+        swapped = points.chosen_by == "sensitivity"
+        curve = curve.swapped() if swapped else curve
+        crossed = drawn_heights(curve, 1 - target, **options)
+        pairs = [(target, rate) if swapped else (rate, target) for rate in crossed]
+    else:
+        draws = [one for (one,) in drawn_points((points,), **options)]
+        threshold, hits, quiet = (
+            np.concatenate([one[key] for one in draws]) for key in ("threshold", *RATES)
+        )
+        if name == "threshold":
+            ends = -np.inf, np.inf
+            return quantiles(threshold, threshold, tail_low, tail_high, ends)
+        pairs = [(hits, quiet)] * 2
+    share = points.prevalence
+    if not points.prevalence_given and name not in (*RATES, *_RATIOS, "odds_ratio"):
+        n_neg, n_pos = points._sample.sizes
+        share = rng.beta(n_pos, n_neg, size=(max(len(pair[0]) for pair in pairs), 1))
+    low, high = (
+        value_of(name, (hits, 1 - hits, 1 - quiet, quiet), share)
+        for hits, quiet in pairs
+    )
+    if name == "lr_negative":  # the only value that falls with both rates
+        low, high = high, low
+    ends = (0.0, 1.0) if name not in (*_RATIOS, "odds_ratio") else (0.0, np.inf)
+    # 0/0 in a draw: it says nothing
+    low, high = (
+        np.where(np.isnan(drawn), end, drawn)
+        for drawn, end in zip((low, high), ends, strict=True)
+    )
+    return quantiles(low, high, tail_low, tail_high, ends)
 
 
 # The first one that is valid for a value is its default
 METHODS: dict[str, Callable] = {
-    "optimism_corrected": _corrected_limits,
     "bayesian_bootstrap": _drawn_limits,
     "wilson": partial(_share_limits, wilson_limits),
     "clopper_pearson": partial(_share_limits, clopper_pearson_limits),
@@ -211,19 +300,14 @@ METHODS: dict[str, Callable] = {
 
 def methods_of(points, name) -> list[str]:
     """Methods whose limits are valid for a name."""
-    rule, threshold = points.chosen_by, name == "threshold"
+    if points.at == "population" and points.chosen_by in (*RATES, *BEST):
+        ranked = name == "threshold" and points.chosen_by in RATES
+        return ["order_statistics"] if ranked else ["bayesian_bootstrap"]
+    if name == "threshold":
+        return []
     ratio = name in (*_RATIOS, "odds_ratio")
     ratio |= points.prevalence_given and name in _VALUES
-    valid = {
-        "optimism_corrected": rule in BEST and name in RATES,
-        "bayesian_bootstrap": name in (("threshold", *RATES) if rule in BEST else ())
-        or CROSSED.get(rule) == name,
-        "wilson": not (ratio or threshold),
-        "clopper_pearson": not (ratio or threshold),
-        "log": ratio,
-        "order_statistics": threshold and rule in RATES,
-    }
-    return [method for method in METHODS if valid[method]]
+    return ["log"] if ratio else ["wilson", "clopper_pearson"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -271,7 +355,7 @@ class OperatingComparison(TestedDifference):
         return self.rate_a - self.rate_b
 
 
-def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
+def compared(a, b, name, n_resamples, random_state) -> OperatingComparison:
     """Compare a rate of two OperatingPoints; the error by paired Bayesian bootstrap."""
     if type(b) is not type(a):
         raise TypeError(f"other must be an OperatingPoints, got {type(b).__name__}")
@@ -287,7 +371,7 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     rates = getattr(a, name), getattr(b, name)
     gaps = [
         one[name] - two[name]
-        for one, two in drawn_points((a, b), n_draws, random_state)
+        for one, two in drawn_points((a, b), n_resamples, random_state)
     ]
     error = np.concatenate(gaps).std(axis=0, ddof=1)
     # As in section 4 of skauc.intervals: where rates differ and no draw varies, the

@@ -9,15 +9,15 @@ import numpy as np
 from ..statistics._checks import check_interval, check_option
 from ..statistics._result import LabelledResult
 from ..statistics._wald import Interval, interval_tails
-from ._empirical_roc import ThresholdRule
+from ._empirical_roc import BEST, ThresholdRule
 from ._operating_intervals import (
     DRAW_OPTIONS,
-    DRAWN,
     METHODS,
     NAMES,
     OperatingComparison,
     compared,
     methods_of,
+    value_of,
 )
 from ._sample import Sample, sample_of
 
@@ -32,6 +32,7 @@ def operating_points(
     best=None,
     prevalence=None,
     cost=None,
+    at="chosen",
     sample_weight=None,
     pos_label=None,
 ) -> OperatingPoints:
@@ -71,6 +72,13 @@ def operating_points(
     cost : float, default=None
         Cost of a missed positive relative to a false positive: ``r = (1 − π)/(cost π)``
         with the prevalence π, as in pROC's ``best.weights``.
+    at : {"chosen", "population"}, default="chosen"
+        What all intervals of the result are about, where these rows choose the
+        thresholds. ``"chosen"``: the values of *this* threshold on new rows, which
+        somebody needs who will use it. ``"population"``: the values of the threshold
+        that the rule would choose if all rows of the population were known, which
+        describes the score (for example "its specificity at a sensitivity of .9").
+        Given thresholds have one meaning, and both are the same.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights; intervals take them for counts of rows, see
         :class:`skauc.SampleWeightWarning`.
@@ -106,18 +114,19 @@ def operating_points(
     """
     sample = sample_of(y_true, y_score, sample_weight, None, pos_label)
     points, share = sample.levels, sample.share_pos
+    check_option("at", at, ("chosen", "population"))
     if prevalence is not None:
         share = check_interval("prevalence", prevalence, 0, 1, closed="neither")
     rule = ThresholdRule.of(
         points.thresholds, cost, share, threshold=threshold, sensitivity=sensitivity,
         specificity=specificity, best=best,
     )  # fmt: skip
-    at = rule.corners(points.thresholds, points.fpr, points.tpr)
+    corners = rule.corners(points.thresholds, points.fpr, points.tpr)
     # corner 0 is (0, 0), with the threshold inf and no row above it
     above_neg, above_pos = (
-        np.append(0.0, above)[at] for above in (points.above_neg, points.above_pos)
+        np.append(0.0, above)[corners] for above in (points.above_neg, points.above_pos)
     )
-    chosen = np.append(np.inf, points.thresholds)[at]
+    chosen = np.append(np.inf, points.thresholds)[corners]
     return OperatingPoints(
         threshold=rule.targets if rule.kind == "threshold" else chosen,
         true_positives=above_pos,
@@ -126,6 +135,7 @@ def operating_points(
         true_negatives=points.above_neg[-1] - above_neg,
         prevalence=share,
         prevalence_given=prevalence is not None,
+        at=at,
         _rule=rule,
         _sample=sample,
         pos_label=sample.pos_label,
@@ -136,83 +146,79 @@ def operating_points(
 class OperatingPoints(LabelledResult):
     """Quality of the decisions at thresholds of a score; arrays have a value per point.
 
-    Made by :func:`operating_points`.
+        Made by :func:`operating_points`.
 
-    Parameters
-    ----------
-    threshold : ndarray of shape (k,)
-        ``score >= threshold`` is called positive.
-    true_positives, false_negatives, false_positives, true_negatives : ndarray
-        Rows (sums of the weights), of shape (k,).
-    prevalence : float
-    prevalence_given : bool
-        True if the user gave the prevalence, False if it is that of the sample.
-    _rule : ThresholdRule
-    _sample : Sample
-    pos_label : label, default=None
-        The positive class.
+        Parameters
+        ----------
+        threshold : ndarray of shape (k,)
+            ``score >= threshold`` is called positive.
+        true_positives, false_negatives, false_positives, true_negatives : ndarray
+            Rows (sums of the weights), of shape (k,).
+        prevalence : float
+        prevalence_given : bool
+            True if the user gave the prevalence, False if it is that of the sample.
+        at : {"chosen", "population"}
+            What the intervals are about, see :func:`operating_points`.
+        _rule : ThresholdRule
+        _sample : Sample
+        pos_label : label, default=None
+            The positive class.
 
-    Notes
-    -----
-    An undefined ratio 0/0 is nan, for example the positive predictive value if no row
-    is called positive. Its interval is the whole range of the value.
+        Notes
+        -----
+        An undefined ratio 0/0 is nan, for example the positive predictive value if no row
+        is called positive. Its interval is the whole range of the value.
 
-    The methods of :meth:`interval` follow. The default is the first applicable one of
-    ``"optimism_corrected"``, ``"bayesian_bootstrap"``, ``"wilson"``, ``"log"`` and
-    ``"order_statistics"``:
+        **One estimand.** All intervals of a result are about the same thing, which ``at``
+        names and every table states.
 
-    - ``"wilson"``, ``"clopper_pearson"``: for sensitivity and specificity, and for the
-      predictive values and the accuracy at the prevalence of the sample. For the
-      accuracy at a given prevalence the limits of both rates are combined (Zou & Donner
-      2008).
-    - ``"log"``: for the likelihood ratios (Simel et al. 1991), the odds ratio (Woolf),
-      and predictive values at a given prevalence, whose odds are the likelihood ratio
-      times the prior odds (Mercaldo, Lau & Zhou 2007).
-    - ``"order_statistics"``: for the threshold of a wanted sensitivity or specificity.
-      It holds for scores of any distribution.
-    - ``"bayesian_bootstrap"``: for the specificity at a wanted sensitivity and the
-      sensitivity at a wanted specificity, **including** the uncertainty of the
-      threshold (the pointwise band of :meth:`EmpiricalROC.band`). Also for the
-      threshold and both rates of a best point, which is chosen anew in every draw. A
-      best point is always an observed score, so its rates do not vary if the score
-      separates the classes.
-    - ``"optimism_corrected"``: the default for both rates of a best point, **on new
-      rows** at the threshold that these rows selected. The limits are Wilson's around
-      the rate minus its optimism. The optimism is a mean over Bayesian bootstrap draws:
-      the rate of the draw at its own best threshold minus the rate of the rows at that
-      threshold.
+        ``at="chosen"`` (default): new rows, at the threshold that these rows chose. A
+        threshold for a wanted sensitivity depends on the positives only, and the rates of
+        new rows vary as at a known threshold. At a best point the rates of these rows
+        exceed those of new rows. For normal scores one standard deviation apart the mean
+        excess of the sensitivity is .14 with 10 positives and 200 negatives, .10 with 20
+        and 40, and .06 with 50 and 50. The limits are then those around the rates minus
+        their optimism, a mean over Bayesian bootstrap draws: the rate of the draw at its
+        own best threshold minus the rate of the rows at that threshold. Only these rows
+        reach a wanted rate exactly: a threshold for a sensitivity of .9 has a mean
+        sensitivity of .81 on new rows with 10 positives, and .85 with 20.
 
-    **These rows and new rows.** ``sensitivity`` and ``specificity`` are the rates of
-    these rows. At a best point they exceed the rates of new rows at the same threshold.
-    For normal scores one standard deviation apart the mean excess of the sensitivity is
-    .14 with 10 positives and 200 negatives, .10 with 20 and 40, and .06 with 50 and 50.
-    In such samples 95 % intervals cover the sensitivity on new rows in .94 to .98 with
-    ``"optimism_corrected"`` and .85 to .95 with ``"wilson"``; ``"bayesian_bootstrap"``
-    is for the rates at the best threshold of the population. Likewise only these rows
-    reach a wanted rate exactly: a threshold for a sensitivity of .9 has a mean
-    sensitivity of .81 on new rows with 10 positives, and .85 with 20. :meth:`interval`
-    of the sensitivity covers the rate on new rows (.94 to .95).
+        - ``"wilson"`` (default), ``"clopper_pearson"``: for sensitivity and specificity,
+          and for the predictive values, the accuracy and F1 at the prevalence of the
+          sample. For accuracy and F1 at a given prevalence the limits of both rates are
+          combined (Zou & Donner 2008).
+        - ``"log"``: for the likelihood ratios (Simel et al. 1991), the odds ratio (Woolf),
+          and predictive values at a given prevalence, whose odds are the likelihood ratio
+          times the prior odds (Mercaldo, Lau & Zhou 2007).
 
-    Coverage at 95 % over 20 designs (``benchmarks/coverage/curves.py``): at a known
-    threshold every value has a minimum of .91 or more and a mean of .95 or more. For
-    the specificity at a wanted sensitivity of .9 the minimum and the mean are .94 and
-    .977 by ``"bayesian_bootstrap"``, and .15 and .607 by ``"wilson"``, which ignores
-    that the threshold is estimated.
+        ``at="population"``: the threshold that has the wanted rate, or is best, in the
+        population. It is not known, so that intervals are wider. A wanted rate has its
+        target for both limits.
 
-    References
-    ----------
-    Simel, Samsa & Matchar (1991), https://doi.org/10.1016/0895-4356(91)90128-V;
-    Mercaldo, Lau & Zhou (2007), https://doi.org/10.1002/sim.2677; Zou & Donner (2008),
-    https://doi.org/10.1002/sim.3095
+        - ``"order_statistics"``: for the threshold of a wanted sensitivity or specificity.
+          It holds for scores of any distribution.
+        - ``"bayesian_bootstrap"``: for all other values. At a wanted sensitivity the draws
+          are those of the pointwise band (:meth:`EmpiricalROC.band`), and every value
+          follows from the specificity of a draw. A best point is chosen anew in every
+          draw; it is always an observed score, so its rates do not vary if the score
+          separates the classes. A prevalence that was not given is drawn, too.
 
-    Examples
-    --------
-    >>> from skauc import operating_points
-    >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
-    >>> points = operating_points(y, score, threshold=5)
-    >>> low, high = points.interval("sensitivity", 0.95)
-    >>> low.round(2), high.round(2)
-    (array([0.3]), array([0.95]))
+    COVERAGE
+
+        References
+        ----------
+        Simel, Samsa & Matchar (1991), https://doi.org/10.1016/0895-4356(91)90128-V;
+        Mercaldo, Lau & Zhou (2007), https://doi.org/10.1002/sim.2677; Zou & Donner (2008),
+        https://doi.org/10.1002/sim.3095
+
+        Examples
+        --------
+        >>> from skauc import operating_points
+        >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
+        >>> points = operating_points(y, score, threshold=5)
+        >>> low, high = points.interval("sensitivity", 0.95)
+        >>> low.round(2), high.round(2)
+        (array([0.3]), array([0.95]))
     """
 
     threshold: np.ndarray
@@ -222,6 +228,7 @@ class OperatingPoints(LabelledResult):
     true_negatives: np.ndarray
     prevalence: float
     prevalence_given: bool
+    at: str
     _rule: ThresholdRule = field(repr=False)
     _sample: Sample = field(repr=False)
 
@@ -230,10 +237,11 @@ class OperatingPoints(LabelledResult):
         head = {name: getattr(self, name)[0] for name in names}
         if not names:
             head = {"points": len(self.threshold), "prevalence": self.prevalence}
-        return head | {"chosen_by": repr(self.chosen_by)}
+        return head | {"chosen_by": repr(self.chosen_by), "at": repr(self.at)}
 
     def _columns(self):
-        return {name: getattr(self, name) for name in NAMES}
+        values = {name: getattr(self, name) for name in NAMES}
+        return values | {"at": [self.at] * len(self.threshold)}
 
     @property
     def chosen_by(self) -> str:
@@ -249,61 +257,57 @@ class OperatingPoints(LabelledResult):
             self.true_negatives,
         )
 
-    @property
-    def _shares(self):
-        """Hits, misses, false alarms, true negatives among all, at the prevalence."""
+    def _value(self, name):
+        """A value of these rows at the prevalence."""
         n_neg, n_pos = self._sample.sizes
-        # tp·π/n₁ = π Se, fp·(1 − π)/n₀ = (1 − π)(1 − Sp), …
-        sick, well = self.prevalence / n_pos, (1 - self.prevalence) / n_neg
         tp, fn, fp, tn = self._table
-        return tp * sick, fn * sick, fp * well, tn * well
+        rates = tp / n_pos, fn / n_pos, fp / n_neg, tn / n_neg
+        return value_of(name, rates, self.prevalence)
 
     @property
     def sensitivity(self) -> np.ndarray:
         """Share of the positives that are called positive."""
-        return self.true_positives / (self.true_positives + self.false_negatives)
+        return self._value("sensitivity")
 
     @property
     def specificity(self) -> np.ndarray:
         """Share of the negatives that are called negative."""
-        return self.true_negatives / (self.true_negatives + self.false_positives)
+        return self._value("specificity")
 
     @property
     def ppv(self) -> np.ndarray:
         """Positive predictive value: share of positives among rows called positive."""
-        hit, _, alarm, _ = self._shares
-        return _ratio(hit, hit + alarm)
+        return self._value("ppv")
 
     @property
     def npv(self) -> np.ndarray:
         """Negative predictive value: share of negatives among rows called negative."""
-        _, miss, _, quiet = self._shares
-        return _ratio(quiet, quiet + miss)
+        return self._value("npv")
 
     @property
     def lr_positive(self) -> np.ndarray:
         """``sensitivity/(1 − specificity)``: effect of a positive call on the odds."""
-        return _ratio(self.sensitivity, self.false_positives / self._sample.sizes[0])
+        return self._value("lr_positive")
 
     @property
     def lr_negative(self) -> np.ndarray:
         """``(1 − sensitivity)/specificity``: effect of a negative call on the odds."""
-        return _ratio(self.false_negatives / self._sample.sizes[1], self.specificity)
+        return self._value("lr_negative")
 
     @property
     def accuracy(self) -> np.ndarray:
         """Share of correct calls, at the prevalence."""
-        # π Se + (1 − π) Sp
-        hit, _, _, quiet = self._shares
-        return hit + quiet
+        return self._value("accuracy")
+
+    @property
+    def f1(self) -> np.ndarray:
+        """Harmonic mean of sensitivity and positive predictive value."""
+        return self._value("f1")
 
     @property
     def odds_ratio(self) -> np.ndarray:
         """``LR+/LR−``, the diagnostic odds ratio."""
-        n_neg, n_pos = self._sample.sizes
-        # use rates, because products of four weights may overflow
-        alarm, miss = self.false_positives / n_neg, self.false_negatives / n_pos
-        return _ratio(self.sensitivity * self.specificity, miss * alarm)
+        return self._value("odds_ratio")
 
     def interval(
         self,
@@ -327,7 +331,7 @@ class OperatingPoints(LabelledResult):
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives lower limits only, ``"less"`` upper ones.
         **options
-            ``n_draws`` (4000) and ``random_state`` (0) for ``"bayesian_bootstrap"``
+            ``n_resamples`` (4000) and ``random_state`` (0) for ``"bayesian_bootstrap"``
             and ``"optimism_corrected"``.
 
         Returns
@@ -346,19 +350,21 @@ class OperatingPoints(LabelledResult):
         fitting = methods_of(self, name)
         if not fitting:
             raise ValueError(
-                "name must not be 'threshold' where no target and no best point chose "
-                f"the thresholds, got thresholds chosen by {self.chosen_by!r}"
+                "name must not be 'threshold' unless a target or a best point chose the "
+                "thresholds and at='population': a threshold that is used is known, "
+                f"got thresholds chosen by {self.chosen_by!r} and at={self.at!r}"
             )
         method = fitting[0] if method is None else method
         limits = METHODS[check_option("method", method, fitting)]
+        drawn = method == "bayesian_bootstrap" or self.chosen_by in BEST
         for option in options:
-            if method not in DRAWN or option not in DRAW_OPTIONS:
+            if not drawn or option not in DRAW_OPTIONS:
                 raise ValueError(f"{option} must not be given for method={method!r}")
         self._sample.warn_unless_counts()
         return Interval(*limits(self, name, *tails, **options))
 
     def compare(
-        self, other, name=None, *, n_draws=None, random_state=0
+        self, other, name=None, *, n_resamples=None, random_state=0
     ) -> OperatingComparison:
         """Compare a rate with that of another score of the same rows, at each point.
 
@@ -375,7 +381,7 @@ class OperatingPoints(LabelledResult):
         name : {"sensitivity", "specificity"}, default=None
             None takes the specificity if a sensitivity was wanted, and the sensitivity
             otherwise.
-        n_draws : int, default=None
+        n_resamples : int, default=None
             Draws of the Bayesian bootstrap; None takes 4000.
         random_state : int or Generator, default=0
 
@@ -399,10 +405,4 @@ class OperatingPoints(LabelledResult):
         .99 with 50 negatives), the standard error is inf and p is 1. Costs O(n) per
         draw: 20 s for 4000 draws of 10⁵ rows.
         """
-        return compared(self, other, name, n_draws, random_state)
-
-
-def _ratio(above, below):
-    """``above/below``, inf for x/0 and nan for 0/0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.divide(above, below)
+        return compared(self, other, name, n_resamples, random_state)

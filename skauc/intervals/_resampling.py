@@ -21,7 +21,7 @@ def batches(total, width) -> list[int]:
     return [min(at_once, total - start) for start in range(0, total, at_once)]
 
 
-def bayesian_weights(counts, n_draws, random_state):
+def bayesian_weights(counts, n_resamples, random_state):
     """Yield batches of weights of a Bayesian bootstrap of both classes.
 
     They are Gamma(w) numbers; divided by their sum they are Dirichlet.
@@ -30,7 +30,7 @@ def bayesian_weights(counts, n_draws, random_state):
     ----------
     counts : (ndarray, ndarray)
         Count of each unit of a class: of a row, or of all rows with one score.
-    n_draws : int or None
+    n_resamples : int or None
         None takes ``DRAWS``.
     random_state : int, Generator or None
 
@@ -38,7 +38,11 @@ def bayesian_weights(counts, n_draws, random_state):
     ------
     (neg, pos) : ndarrays of shape (batch, n_neg), (batch, n_pos)
     """
-    number = DRAWS if n_draws is None else check_integer("n_draws", n_draws, 20, 10**6)
+    number = (
+        DRAWS
+        if n_resamples is None
+        else check_integer("n_resamples", n_resamples, 20, 10**6)
+    )
     rng = generator(random_state)
     for size in batches(number, sum(map(len, counts))):
         yield tuple(_gamma(rng, w, (size, len(w))) for w in counts)

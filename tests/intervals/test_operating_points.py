@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.stats.contingency import odds_ratio, relative_risk
+from sklearn.metrics import f1_score
 
 from skauc import OperatingComparison, empirical_roc, operating_points
 
@@ -189,7 +190,9 @@ def test_best_by_search_and_the_highest_of_several():
 
 def test_threshold_limits_are_order_statistics():
     y, score = normal_rows(30, 20)
-    points = operating_points(y, score, sensitivity=[0.5, 0.8], specificity=None)
+    points = operating_points(
+        y, score, sensitivity=[0.5, 0.8], specificity=None, at="population"
+    )
     positives = np.sort(score[y == 1])[::-1]
     for confidence in (0.5, 0.8, 0.9):
         low, high = points.interval("threshold", confidence)
@@ -199,11 +202,11 @@ def test_threshold_limits_are_order_statistics():
             deep = next(r for r in range(1, 21) if above.sf(r - 1) <= tail)
             near = max(r for r in range(1, 21) if above.cdf(r - 1) <= tail)
             assert (low[k], high[k]) == (positives[deep - 1], positives[near - 1])
-    low, high = operating_points(y[25:35], score[25:35], sensitivity=0.9).interval(
-        "threshold"
-    )
-    assert low[0] == -np.inf
-    low, high = operating_points(y, score, specificity=0.99).interval("threshold")
+    how = {"at": "population"}
+    few = operating_points(y[25:35], score[25:35], sensitivity=0.9, **how)
+    assert few.interval("threshold").low[0] == -np.inf
+    many = operating_points(y, score, specificity=0.99, **how)
+    low, high = many.interval("threshold")
     assert high[0] == np.inf
 
 
@@ -212,7 +215,8 @@ def test_threshold_limits_of_tied_scores(target, true):
     """Scores from 1 to 5: the lowest of them with at most 1 − target above it."""
     rng, y, covered = np.random.default_rng(0), np.repeat([0, 1], 50), 0
     for _ in range(60):
-        points = operating_points(y, rng.integers(1, 6, 100) * 1.0, specificity=target)
+        score = rng.integers(1, 6, 100) * 1.0
+        points = operating_points(y, score, specificity=target, at="population")
         low, high = points.interval("threshold")
         assert low[0] <= points.threshold[0] <= high[0]
         covered += low[0] <= true <= high[0]
@@ -222,14 +226,31 @@ def test_threshold_limits_of_tied_scores(target, true):
 def test_crossed_rate_is_the_band():
     y, score = normal_rows()
     band = empirical_roc(y, score).band(0.9, fpr=[0.2, 0.4])
-    points = operating_points(y, score, specificity=[0.8, 0.6])
+    points = operating_points(y, score, specificity=[0.8, 0.6], at="population")
     low, high = points.interval("sensitivity", 0.9)
     assert low == pytest.approx(band.low, rel=1e-12)
     assert high == pytest.approx(band.high, rel=1e-12)
-    mirrored = operating_points(1 - y, -score, sensitivity=[0.8, 0.6])
+    mirrored = operating_points(1 - y, -score, sensitivity=[0.8, 0.6], at="population")
     limits = mirrored.interval("specificity", 0.9)
     assert np.array(limits) == pytest.approx(np.array([low, high]), abs=0.03)  # draws
-    narrow = points.interval("sensitivity", 0.9, method="wilson")
+    # other values are those of the limits, because all rise with the sensitivity
+    given = operating_points(
+        y, score, specificity=[0.8, 0.6], at="population", prevalence=0.3
+    )
+    assert np.array(given.interval("specificity", 0.9)).tolist() == [[0.8, 0.6]] * 2
+    alarms, ends = np.array([0.2, 0.4]), np.array([low, high])
+    for name, expected in {
+        "ppv": 0.3 * ends / (0.3 * ends + 0.7 * alarms),
+        "npv": 0.7 * (1 - alarms) / (0.7 * (1 - alarms) + 0.3 * (1 - ends)),
+        "lr_positive": ends / alarms,
+        "lr_negative": (1 - ends[::-1]) / (1 - alarms),
+        "accuracy": 0.3 * ends + 0.7 * (1 - alarms),
+        "f1": 0.6 * ends / (0.3 * ends + 0.7 * alarms + 0.3),
+    }.items():
+        # quantiles of draws are draws, so that those from above differ by one
+        assert np.array(given.interval(name, 0.9)) == pytest.approx(expected, rel=0.01)
+    chosen = operating_points(y, score, specificity=[0.8, 0.6])
+    narrow = chosen.interval("sensitivity", 0.9)
     assert np.all(narrow.high - narrow.low < high - low)
 
 
@@ -240,7 +261,7 @@ def test_compare_at_a_known_threshold_is_the_paired_variance():
     y, a = normal_rows(60, 80)
     b = a + np.random.default_rng(5).normal(0, 0.8, 140)
     one, two = (operating_points(y, s, threshold=0.7) for s in (a, b))
-    result = one.compare(two, n_draws=20_000)
+    result = one.compare(two, n_resamples=20_000)
     gap = (a >= 0.7).astype(float) - (b >= 0.7)
     gap = gap[y == 1]
     assert result.difference == pytest.approx([gap.mean()])
@@ -265,7 +286,7 @@ def test_compare_knows_nothing_beyond_the_rows():
             operating_points(y, score, **{target: [0.95, 0.96, 0.995]})
             for score in (a, b)
         )
-        result = one.compare(two, n_draws=20)
+        result = one.compare(two, n_resamples=20)
         assert np.isfinite(result.standard_error).tolist() == [True, False, False]
         assert result.pvalue[1:].tolist() == [1.0, 1.0]
         low, high = result.confidence_interval()
@@ -293,10 +314,20 @@ def test_frame_and_text():
     frame = points.to_frame()
     assert list(frame) == [
         *("threshold", "sensitivity", "specificity", "ppv", "npv"),
-        *("lr_positive", "lr_negative", "accuracy", "odds_ratio", "pos_label"),
+        *(
+            "lr_positive",
+            "lr_negative",
+            "accuracy",
+            "f1",
+            "odds_ratio",
+            "at",
+            "pos_label",
+        ),
     ]
     assert frame["sensitivity"].tolist() == points.sensitivity.tolist()
-    assert "points=2, prevalence=0.4, chosen_by='threshold'" in repr(points)
+    assert "points=2, prevalence=0.4, chosen_by='threshold', at='chosen'" in repr(
+        points
+    )
     assert "threshold=0.5" in repr(operating_points(y, score, threshold=0.5))
 
 
@@ -313,12 +344,12 @@ def test_errors_of_intervals_and_comparisons():
             "method must be one of 'wilson', .* got 'log'",
         ),
         (
-            lambda: points.interval("ppv", n_draws=9),
-            "n_draws must not be given for method='wilson'",
+            lambda: points.interval("ppv", n_resamples=9),
+            "n_resamples must not be given for method='wilson'",
         ),
         (
-            lambda: points.compare(points, n_draws=1),
-            "n_draws must be a whole number from 20",
+            lambda: points.compare(points, n_resamples=1),
+            "n_resamples must be a whole number from 20",
         ),
     ]:
         with pytest.raises(ValueError, match=text):
@@ -327,13 +358,13 @@ def test_errors_of_intervals_and_comparisons():
         points.compare(1)
 
 
-@pytest.mark.parametrize("method", ["optimism_corrected", "bayesian_bootstrap"])
-def test_drawn_limits_of_swapped_classes(method):
+@pytest.mark.parametrize("at", ["chosen", "population"])
+def test_drawn_limits_of_swapped_classes(at):
     y, score = normal_rows(30, 30, seed=1)
-    points = operating_points(y, score, best="youden")
-    mirrored = operating_points(1 - y, -score, best="youden")
-    low, high = points.interval("specificity", method=method)
-    swapped = mirrored.interval("sensitivity", method=method)
+    points = operating_points(y, score, best="youden", at=at)
+    mirrored = operating_points(1 - y, -score, best="youden", at=at)
+    low, high = points.interval("specificity")
+    swapped = mirrored.interval("sensitivity")
     # a rate has steps of 1/30
     assert (low[0], high[0]) == pytest.approx((swapped[0][0], swapped[1][0]), abs=0.04)
 
@@ -345,7 +376,7 @@ def test_rates_of_a_best_threshold_are_those_of_new_rows(n_neg, n_pos):
     y = np.repeat([0, 1], [n_neg, n_pos])
     for _ in range(draws):
         points = operating_points(y, rng.normal(size=len(y)) + y, best="youden")
-        low, high = points.interval("sensitivity", n_draws=300)
+        low, high = points.interval("sensitivity", n_resamples=300)
         covered += bool(low[0] <= stats.norm.sf(points.threshold[0] - 1) <= high[0])
     assert 0.9 <= covered / draws <= 0.995
 
@@ -374,11 +405,33 @@ def test_accuracy_at_a_prevalence_has_the_limits_of_both_rates():
     assert high == pytest.approx(accuracy + gaps[1])
 
 
+def test_f1_of_given_thresholds():
+    """scikit-learn's value; at the prevalence of the sample both limits agree nearly."""
+    y, score = normal_rows(300, 200)
+    thresholds = [-1, 0.5, 2, 9]
+    points = operating_points(y, score, threshold=thresholds)
+    expected = [f1_score(y, score >= t) for t in thresholds]
+    assert points.f1 == pytest.approx(expected)
+    J = stats.binomtest(
+        *map(int, (points.true_positives[1], (y | (score >= 0.5)).sum()))
+    )
+    limits = J.proportion_ci(method="wilson")
+    low, high = points.interval("f1")
+    assert (low[1], high[1]) == pytest.approx([2 * v / (1 + v) for v in limits])
+    given = operating_points(y, score, threshold=thresholds, prevalence=0.4)
+    assert given.f1 == pytest.approx(expected)
+    # a fixed prevalence matters where most rows are called positive
+    narrow = np.subtract(*given.interval("f1")[::-1])
+    assert np.all(narrow[:3] < (high - low)[:3])
+    assert narrow[2] == pytest.approx((high - low)[2], rel=0.1)
+    assert given.interval("f1").low[3] == 0  # nobody is called positive
+
+
 def test_points_are_compared_with_points_of_the_same_rows_and_rule(rng):
     y = rng.random(80) < 0.4
     a, b = y + rng.normal(size=80), y + rng.normal(size=80)
     points = operating_points(y, a, sensitivity=0.8)
-    assert points.compare(points, n_draws=20).standard_error == 0
+    assert points.compare(points, n_resamples=20).standard_error == 0
     other = rng.permutation(80)
     for bad, text in [
         (operating_points(y[:9], a[:9], sensitivity=0.8), "points of the same rows"),
@@ -413,17 +466,21 @@ def test_a_threshold_is_reached_by_an_equal_score(rng):
 def test_best_points_of_draws_are_those_among_all_thresholds(best, levels):
     """Only corners between a positive and a negative are tried; none other is best."""
     rng = np.random.default_rng(3)
-    y, n_draws = rng.integers(2, size=90), 50
+    y, n_resamples = rng.integers(2, size=90), 50
     score = {
         "distinct": rng.normal(size=90) + y,
         "tied": np.round(rng.normal(size=90) + y),
         "separated": rng.random(90) + y,
     }[levels]
-    points = operating_points(y, score, best=best)
-    how = {"n_draws": n_draws, "random_state": 0, "method": "bayesian_bootstrap"}
+    points = operating_points(y, score, best=best, at="population")
+    how = {
+        "n_resamples": n_resamples,
+        "random_state": 0,
+        "method": "bayesian_bootstrap",
+    }
     drawn = np.random.default_rng(0)
     classes = [score[y == side] for side in (0, 1)]
-    weights = [drawn.standard_gamma(1.0, (n_draws, len(x))) for x in classes]
+    weights = [drawn.standard_gamma(1.0, (n_resamples, len(x))) for x in classes]
     thresholds = np.unique(score)[::-1]
     chosen = []
     for w in zip(*weights, strict=True):
@@ -454,4 +511,4 @@ def test_many_points_are_written_in_twenty_rows():
         operating_points(y[:99], rng.normal(size=99), specificity=np.linspace(0.1, 0.9))
         for _ in range(2)
     )
-    assert "… and 30 more" in repr(first.compare(other, n_draws=20))
+    assert "… and 30 more" in repr(first.compare(other, n_resamples=20))
