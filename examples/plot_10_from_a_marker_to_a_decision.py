@@ -68,10 +68,13 @@ points = operating_points(y, s, sensitivity=TARGET)
 population = operating_points(y, s, sensitivity=TARGET, at="population")
 points_rest = operating_points(y_rest, s_rest, sensitivity=TARGET)
 for name in ("threshold", "specificity"):
-    limits, other = population.interval(name), getattr(points_rest, name)
+    limits, other = (
+        population.confidence_interval(name=name),
+        getattr(points_rest, name),
+    )
     row(f"{name}, 90 % found", getattr(points, name), limits, other)
 used = operating_points(y_rest, s_rest, threshold=points.threshold)
-limits = points.interval("specificity")
+limits = points.confidence_interval(name="specificity")
 row("specificity, this threshold", points.specificity, limits, used.specificity)
 
 # %%
@@ -84,7 +87,7 @@ inside, found = {"population": 0, "chosen": 0}, 0
 
 def surely(points):
     """Return the threshold that finds the wanted share with a confidence of 95 %."""
-    return points.interval("threshold", 0.95, alternative="greater").low
+    return points.confidence_interval(0.95, name="threshold", alternative="greater").low
 
 
 for _ in range(200):
@@ -101,7 +104,7 @@ for _ in range(200):
             np.mean(marker[~malignant] < again.threshold) if at == "chosen" else whole
         )
         options = {"n_resamples": 1000} if at == "population" else {}
-        low, high = again.interval("specificity", **options)
+        low, high = again.confidence_interval(name="specificity", **options)
         inside[at] += int(low[0] <= true <= high[0])
         if at == "population":
             found += int(np.mean(marker[malignant] >= surely(again)) >= TARGET)
@@ -117,7 +120,12 @@ decision = operating_points(y, s, threshold=sure, prevalence=PREVALENCE)
 other = operating_points(y_rest, s_rest, threshold=sure, prevalence=PREVALENCE)
 print(f"\nThreshold {sure:.4f}: 95 % sure of 90 %; one tumour in ten malignant")
 for name in ("sensitivity", "specificity", "ppv", "npv"):
-    row(name, getattr(decision, name), decision.interval(name), getattr(other, name))
+    row(
+        name,
+        getattr(decision, name),
+        decision.confidence_interval(name=name),
+        getattr(other, name),
+    )
 
 # %%
 # The next study is to show that the AUC exceeds .8. How large must it be, and what is
@@ -145,12 +153,12 @@ axes[0].legend(loc="lower right", fontsize="small")
 
 every = operating_points(y, s, prevalence=PREVALENCE)
 for name, color in (("sensitivity", "#D55E00"), ("specificity", "#0072B2")):
-    limits = every.interval(name)
+    limits = every.confidence_interval(name=name)
     rate = getattr(every, name)  # from the highest threshold down
     axes[1].step(every.threshold, rate, where="post", color=color, label=name)
     axes[1].fill_between(every.threshold, *limits, step="post", color=color, alpha=0.2)
 axes[1].axvspan(
-    *(limit[0] for limit in population.interval("threshold")),
+    *(limit[0] for limit in population.confidence_interval(name="threshold")),
     color="#888888",
     alpha=0.3,
     lw=0,

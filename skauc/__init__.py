@@ -68,40 +68,23 @@ only from the lines below its own::
 ``_validation`` checks arguments and turns labels into a mask of the positive rows.
 """
 
+from . import results as results
 from .adaptive._prior import AdaptivePrior
 from .displays._auc_posterior import AUCPosteriorDisplay
 from .displays._roc import BinormalROCDisplay
 from .displays._search import SearchDisplay
 from .distributed._dask_blocks import DaskBlocks as _DaskBlocks  # noqa: F401 (registers)
-from .estimators._calibration import (
-    CalibrationEstimate,
-    HosmerLemeshow,
-    calibration_estimate,
-    hosmer_lemeshow,
-)
+from .estimators._calibration import calibration_estimate, hosmer_lemeshow
 from .estimators._gaussian_auc import GaussianAUCClassifier
 from .estimators._lda import LinearDiscriminantROC
 from .estimators._logistic import IRLSLogisticRegression
 from .estimators._qda import QuadraticDiscriminantROC
-from .intervals._auc_estimate import AUCEstimate, auc_estimate
-from .intervals._band import ROCBand
+from .intervals._auc_estimate import auc_estimate
 from .intervals._compare import compare_auc
-from .intervals._comparison import AUCComparison, AUCComparisons
 from .intervals._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
-from .intervals._cross_val_comparison import (
-    CrossValAUCComparison,
-    CrossValAUCComparisons,
-)
-from .intervals._empirical_roc import EmpiricalROC, empirical_roc
-from .intervals._multiclass import (
-    AveragedAUC,
-    OneVsRestAUC,
-    hand_till_auc,
-    one_vs_rest_auc,
-)
-from .intervals._operating_intervals import OperatingComparison
-from .intervals._operating_points import OperatingPoints, operating_points
-from .intervals._partial_auc import PartialAUC
+from .intervals._empirical_roc import empirical_roc
+from .intervals._multiclass import hand_till_auc, one_vs_rest_auc
+from .intervals._operating_points import operating_points
 from .intervals._power import auc_power, auc_sample_size
 from .intervals._projection import binormal_roc, cbauc_score, ebauc_score
 from .model_selection._auc_posterior import (
@@ -109,9 +92,9 @@ from .model_selection._auc_posterior import (
     auc_posterior,
     bayesian_val_score,
 )
-from .model_selection._bootstrap_auc import BootstrapAUC, bootstrap_auc
+from .model_selection._bootstrap_auc import bootstrap_auc
 from .model_selection._cross_val import compare_cross_val_auc, cross_val_auc
-from .model_selection._diagnose import Diagnosis, PairwiseDiagnosis, diagnose
+from .model_selection._diagnose import diagnose
 from .model_selection._rows_left_out_scorers import (
     cv_auc_scorer,
     lpo_auc_scorer,
@@ -126,66 +109,29 @@ from .model_selection._scorers import (
     make_cbauc_scorer,
     make_ebauc_scorer,
 )
-from .model_selection._search import SearchPosterior, search_posterior
-from .model_selection._search_rules import (
-    ResubstitutionSplit,
-    one_sd_rule,
-)
-from .posterior._auc_posterior import AUCPosterior, AUCPosteriors
+from .model_selection._search import search_posterior
+from .model_selection._search_rules import ResubstitutionSplit, one_sd_rule
 from .posterior._conjugate import NormalInverseWishart
-from .posterior._joint import AUCDifferencePosterior
-from .posterior._pairwise import PairwiseAUCPosterior
-from .roc._binormal import BinormalROC
-from .roc._quadratic import QuadraticROC
-from .roc._quadratic_form import QuadraticForm
-from .statistics._moments import Moments, class_moments
+from .statistics._moments import class_moments
 from .statistics._row_blocks import RowBlocks
 from .statistics._rows import clear_cache
-from .statistics._warn_caller import UntrustedAUCWarning
-from .statistics._weights import SampleWeightWarning
+from .statistics._warn_caller import UntrustedAUCWarning as UntrustedAUCWarning
+from .statistics._weights import SampleWeightWarning as SampleWeightWarning
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "AUCComparison",
-    "AUCComparisons",
-    "AUCDifferencePosterior",
-    "AUCEstimate",
-    "AUCPosterior",
     "AUCPosteriorDisplay",
-    "AUCPosteriors",
     "AdaptivePrior",
-    "AveragedAUC",
-    "BinormalROC",
     "BinormalROCDisplay",
-    "BootstrapAUC",
-    "CalibrationEstimate",
-    "CrossValAUCComparison",
-    "CrossValAUCComparisons",
-    "Diagnosis",
-    "EmpiricalROC",
     "GaussianAUCClassifier",
-    "HosmerLemeshow",
     "IRLSLogisticRegression",
     "LinearDiscriminantROC",
-    "Moments",
     "NormalInverseWishart",
-    "OneVsRestAUC",
-    "OperatingComparison",
-    "OperatingPoints",
-    "PairwiseAUCPosterior",
-    "PairwiseDiagnosis",
-    "PartialAUC",
     "QuadraticDiscriminantROC",
-    "QuadraticForm",
-    "QuadraticROC",
-    "ROCBand",
     "ResubstitutionSplit",
     "RowBlocks",
-    "SampleWeightWarning",
     "SearchDisplay",
-    "SearchPosterior",
-    "UntrustedAUCWarning",
     "auc_difference_posterior",
     "auc_estimate",
     "auc_posterior",

@@ -72,7 +72,9 @@ def partial_areas(curve, y, score):
         truth = curve.area(axis, low, high) / (high - low)
         part = estimate.partial_auc(**{axis: (low, high)})
         for method in ("score", "delong"):
-            limits = np.divide(part.confidence_interval(LEVEL, method), high - low)
+            limits = np.divide(
+                part.confidence_interval(LEVEL, method=method), high - low
+            )
             yield f"partial area, {axis} {low:g} to {high:g}", method, limits, truth
 
 
@@ -107,7 +109,9 @@ def points(curve, y, score):
     for name, truth in truths.items():
         shares = name in ("sensitivity", "specificity", "accuracy")
         for method in ("wilson", "clopper_pearson") if shares else ("log",):
-            limits = np.ravel(given.interval(name, LEVEL, method))
+            limits = np.ravel(
+                given.confidence_interval(LEVEL, name=name, method=method)
+            )
             yield f"{name} at a known threshold", method, limits, truth
     targets = (
         ("sensitivity", 0.9, curve.pos.isf(0.9), "specificity", 1 - curve.fpr(0.9)),
@@ -115,11 +119,13 @@ def points(curve, y, score):
     )
     for name, target, where, other, truth in targets:
         chosen = operating_points(y, score, **{name: target})
-        limits = np.ravel(chosen.interval("threshold", LEVEL))
+        limits = np.ravel(chosen.confidence_interval(LEVEL, name="threshold"))
         yield f"threshold at {name} {target}", "order_statistics", limits, where
         for method in ("bayesian_bootstrap", "wilson"):
             drawn = {"n_resamples": 1000} if method == "bayesian_bootstrap" else {}
-            limits = np.ravel(chosen.interval(other, LEVEL, method, **drawn))
+            limits = np.ravel(
+                chosen.confidence_interval(LEVEL, name=other, method=method, **drawn)
+            )
             yield f"{other} at {name} {target}", method, limits, truth
 
 

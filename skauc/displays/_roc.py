@@ -70,7 +70,8 @@ class BinormalROCDisplay(Display):
 
     Examples
     --------
-    >>> from skauc import BinormalROC, BinormalROCDisplay
+    >>> from skauc import BinormalROCDisplay
+    >>> from skauc.results import BinormalROC
     >>> display = BinormalROCDisplay(BinormalROC(0.0, 1.0, 1.0, 1.0), name="shift 1")
     >>> display.plot(plot_chance_level=True).line_.get_label()
     'shift 1 (AUC = 0.76)'

@@ -83,6 +83,13 @@ class CoefficientTable(_OddsTable):
     -----
     The row of a coefficient that is not estimable, because features are linearly
     dependent, is NaN.
+
+    Examples
+    --------
+    >>> from skauc import IRLSLogisticRegression
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], [0, 1, 0, 1, 0, 1]
+    >>> IRLSLogisticRegression().fit(X, y).summary().names
+    ('intercept', 'x0')
     """
 
     names: tuple
@@ -129,6 +136,13 @@ class OddsRatioTable(_OddsTable):
     confidence_level : float
     odds : str
         The odds that are compared, ``"of 'ill' against 'well'"``.
+
+    Examples
+    --------
+    >>> from skauc import IRLSLogisticRegression
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], [0, 1, 0, 1, 0, 1]
+    >>> IRLSLogisticRegression().fit(X, y).summary().odds_ratios().odds_ratio.round(2)
+    array([0.32, 1.39])
     """
 
     names: tuple

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..statistics._checks import check_option, refuse_ignored
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
-from ..statistics._result import picture
+from ..statistics._result import WholeAUC, picture
 from ..statistics._wald import Interval, interval_tails
 from ._limits import TRANSFORMS, EstimateWithLimits, score_limits, wald_limits
 from ._partial_auc import PartialAUC
@@ -114,7 +114,7 @@ def auc_estimate(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AUCEstimate(EstimateWithLimits):
+class AUCEstimate(WholeAUC, EstimateWithLimits):
     """An empirical AUC with its standard errors and confidence intervals.
 
     Made by :func:`auc_estimate`.
@@ -197,8 +197,13 @@ class AUCEstimate(EstimateWithLimits):
     def _head(self):
         return super()._head() | {"n_neg": self.n_neg, "n_pos": self.n_pos}
 
-    def _row(self):
-        return super()._row() | {"n_neg": self.n_neg, "n_pos": self.n_pos}
+    @property
+    def _how(self):
+        return "score" if self._sample.clusters is None else "delong"
+
+    @property
+    def _error(self):
+        return self.standard_error()
 
     def plot(self, ax=None, **options):
         """Draw the ROC curve in a :class:`skauc.BinormalROCDisplay`.
@@ -273,6 +278,7 @@ class AUCEstimate(EstimateWithLimits):
     def confidence_interval(
         self,
         confidence_level=0.95,
+        *,
         method=None,
         transform=None,
         alternative="two-sided",
@@ -316,11 +322,9 @@ class AUCEstimate(EstimateWithLimits):
         return Interval(*map(float, limits))
 
     def _checked(self, method):
-        grouped = self._sample.clusters is not None
-        if method is None:
-            method = "delong" if grouped else "score"
+        method = self._how if method is None else method
         check_option("method", method, (*_SCORE, *_WALD))
-        if grouped and method != "delong":
+        if self._sample.clusters is not None and method != "delong":
             raise ValueError(f"method must be 'delong' with groups, got {method!r}")
         self._sample.warn_unless_counts()
         return method

@@ -38,7 +38,8 @@ class ROCBand(LabelledResult):
 
     Parameters
     ----------
-    fpr, low, high : ndarray of shape (m,)
+    fpr, tpr, low, high : ndarray of shape (m,)
+        Rates of the curve, and the limits of tpr.
     confidence_level : float
     method : str
     simultaneous : bool
@@ -57,6 +58,7 @@ class ROCBand(LabelledResult):
     """
 
     fpr: np.ndarray
+    tpr: np.ndarray
     low: np.ndarray
     high: np.ndarray
     confidence_level: float
@@ -68,10 +70,11 @@ class ROCBand(LabelledResult):
         return head | {"mean_width": np.mean(self.high - self.low)}
 
     def _columns(self):
-        return {"fpr": self.fpr, "low": self.low, "high": self.high}
+        limits = {"low": self.low, "high": self.high}
+        return {"fpr": self.fpr, "estimate": self.tpr} | limits
 
 
-def drawn_heights(levels, grid, n_resamples=None, random_state=0):
+def drawn_heights(levels, grid, n_resamples, random_state):
     """Draw lower and upper curves at the grid, of shape (n_resamples, m) each."""
     coarse = levels.coarse()
     counts = coarse.neg[::-1], coarse.pos[::-1]
@@ -142,5 +145,6 @@ def roc_band(
     low, high = drawn_heights(levels, grid, n_resamples, random_state)
     low, high = BANDS[method](low, high, level)
     low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
+    curve = grid, height(levels.fpr, levels.tpr, grid), low, high
     everywhere = method == "simultaneous"
-    return ROCBand(grid, low, high, level, method, everywhere, pos_label=pos_label)
+    return ROCBand(*curve, level, method, everywhere, pos_label=pos_label)

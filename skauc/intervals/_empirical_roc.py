@@ -18,6 +18,7 @@ from ..statistics._levels import height
 from ..statistics._result import LabelledResult, picture
 from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
+from ._resampling import DRAWS
 from ._sample import Sample, sample_of
 
 BEST = ("youden", "closest")
@@ -205,7 +206,7 @@ class EmpiricalROC(LabelledResult):
         method="pointwise",
         *,
         fpr=None,
-        n_resamples=None,
+        n_resamples=DRAWS,
         random_state=0,
     ) -> ROCBand:
         """Confidence band of the curve, pointwise or simultaneous.
@@ -217,8 +218,8 @@ class EmpiricalROC(LabelledResult):
         fpr : array-like of shape (m,), default=None
             Rates at which to compute the band; None takes 153 rates, dense near 0 and
             1.
-        n_resamples : int, default=None
-            Draws of the Bayesian bootstrap; None takes 4000.
+        n_resamples : int, default=4000
+            Draws of the Bayesian bootstrap.
         random_state : int or Generator, default=0
 
         Returns

@@ -31,7 +31,6 @@ _VALUES = ("ppv", "npv")
 _RATIOS = ("lr_positive", "lr_negative")
 _SHARES = ("accuracy", "f1")
 NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, *_SHARES, "odds_ratio")
-DRAW_OPTIONS = ("n_resamples", "random_state")
 # A rate at a target of the other rate, whose threshold is estimated
 CROSSED = dict(zip(RATES, RATES[::-1], strict=True))
 _NO_GAP = 1e-12  # smaller differences of rates are rounding
@@ -64,7 +63,7 @@ def value_of(name, rates, prevalence) -> np.ndarray:
 # ------------------------------------- rates of new rows, at the thresholds of these
 
 
-def _new_rows(points, **options):
+def _new_rows(points, **drawn):
     """Counts to expect of as many new rows: at a best point without the optimism.
 
     The optimism of a rate is the mean over Bayesian bootstrap draws of the rate of a
@@ -73,8 +72,8 @@ def _new_rows(points, **options):
     if points.chosen_by not in BEST:
         return points._table
     sums, number = 0.0, 0
-    for (drawn,) in drawn_points((points,), **options):
-        gaps = [drawn[name] - drawn["later"][name] for name in RATES]
+    for (chosen,) in drawn_points((points,), **drawn):
+        gaps = [chosen[name] - chosen["later"][name] for name in RATES]
         sums, number = sums + np.sum(gaps, axis=1), number + len(gaps[0])
     n_neg, n_pos = points._sample.sizes
     hits, quiet = np.clip(
@@ -83,10 +82,10 @@ def _new_rows(points, **options):
     return n_pos * hits, n_pos * (1 - hits), n_neg * (1 - quiet), n_neg * quiet
 
 
-def _share_limits(limits_of, points, name, tail_low, tail_high, **options):
+def _share_limits(limits_of, points, name, tail_low, tail_high, **drawn):
     """Limits of a share of rows."""
-    tp, fn, fp, tn = table = _new_rows(points, **options)
-    if name in _SHARES and points.prevalence_given:
+    tp, fn, fp, tn = table = _new_rows(points, **drawn)
+    if name in _SHARES and points._prevalence_given:
         return _weighted_limits(points, table, limits_of, name, tail_low, tail_high)
     counts = {
         "sensitivity": (tp, tp + fn),
@@ -137,9 +136,9 @@ def _weighted_limits(points, table, limits_of, name, tail_low, tail_high):
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
-def _ratio_intervals(points, name, tail_low, tail_high, **options):
+def _ratio_intervals(points, name, tail_low, tail_high, **drawn):
     """Limits of a ratio of rates, or of a predictive value at a given prevalence."""
-    tp, fn, fp, tn = table = _new_rows(points, **options)
+    tp, fn, fp, tn = table = _new_rows(points, **drawn)
     if name == "odds_ratio":
         return odds_ratio_limits(table, tail_low, tail_high)
     n_neg, n_pos = points._sample.sizes
@@ -185,14 +184,14 @@ def _rank_limits(points, name, tail_low, tail_high):
     return padded[low], padded[high]
 
 
-def drawn_points(several, n_resamples=None, random_state=0):
+def drawn_points(several, n_resamples, random_state):
     """Threshold, sensitivity and specificity in each draw of the rows.
 
     Parameters
     ----------
     several : sequence of OperatingPoints
         Points of the same rows in the same order; a draw gives one weight per row.
-    n_resamples : int or None
+    n_resamples : int
     random_state
 
     Yields
@@ -247,10 +246,9 @@ def _rates(weight, first, n_corners):
     return above[:, :-1] / above[:, -1:]
 
 
-def _drawn_limits(points, name, tail_low, tail_high, **options):
+def _drawn_limits(points, name, tail_low, tail_high, n_resamples, random_state):
     """Limits of a value at the threshold that the population has for the rule."""
-    rng = generator(options.pop("random_state", 0))
-    options["random_state"] = rng
+    rng = generator(random_state)
     if points.chosen_by in CROSSED:
         curve, target = points._sample.levels, points._rule.targets
         if name == points.chosen_by:
@@ -258,10 +256,10 @@ def _drawn_limits(points, name, tail_low, tail_high, **options):
         # the target is the specificity 1 − FPR; a sensitivity becomes one by swapping
         swapped = points.chosen_by == "sensitivity"
         curve = curve.swapped() if swapped else curve
-        crossed = drawn_heights(curve, 1 - target, **options)
+        crossed = drawn_heights(curve, 1 - target, n_resamples, rng)
         pairs = [(target, rate) if swapped else (rate, target) for rate in crossed]
     else:
-        draws = [one for (one,) in drawn_points((points,), **options)]
+        draws = [one for (one,) in drawn_points((points,), n_resamples, rng)]
         threshold, hits, quiet = (
             np.concatenate([one[key] for one in draws]) for key in ("threshold", *RATES)
         )
@@ -270,7 +268,7 @@ def _drawn_limits(points, name, tail_low, tail_high, **options):
             return quantiles(threshold, threshold, tail_low, tail_high, ends)
         pairs = [(hits, quiet)] * 2
     share = points.prevalence
-    if not points.prevalence_given and name not in (*RATES, *_RATIOS, "odds_ratio"):
+    if not points._prevalence_given and name not in (*RATES, *_RATIOS, "odds_ratio"):
         n_neg, n_pos = points._sample.sizes
         share = rng.beta(n_pos, n_neg, size=(max(len(pair[0]) for pair in pairs), 1))
     low, high = (
@@ -306,7 +304,7 @@ def methods_of(points, name) -> list[str]:
     if name == "threshold":
         return []
     ratio = name in (*_RATIOS, "odds_ratio")
-    ratio |= points.prevalence_given and name in _VALUES
+    ratio |= points._prevalence_given and name in _VALUES
     return ["log"] if ratio else ["wilson", "clopper_pearson"]
 
 
@@ -328,7 +326,7 @@ class OperatingComparison(TestedDifference):
     Examples
     --------
     >>> import numpy as np
-    >>> from skauc import OperatingComparison
+    >>> from skauc.results import OperatingComparison
     >>> result = OperatingComparison(
     ...     "sensitivity", np.array([0.8]), np.array([0.6]), np.array([0.1])
     ... )
@@ -345,9 +343,9 @@ class OperatingComparison(TestedDifference):
         names = ("name", "difference", "standard_error", "pvalue")
         return {name: getattr(self, name) for name in names}
 
-    def _columns(self):
+    def _estimates(self, confidence_level):
         rates = {f"{self.name}_a": self.rate_a, f"{self.name}_b": self.rate_b}
-        return rates | self._test_columns()
+        return super()._estimates(confidence_level) | rates
 
     @property
     def difference(self) -> np.ndarray:

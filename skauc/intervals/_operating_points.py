@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..statistics._checks import check_interval, check_option
-from ..statistics._result import LabelledResult
+from ..statistics._checks import check_interval, check_option, refuse_ignored
+from ..statistics._result import Estimates, LabelledResult
 from ..statistics._wald import Interval, interval_tails
 from ._empirical_roc import BEST, ThresholdRule
 from ._operating_intervals import (
-    DRAW_OPTIONS,
+    CROSSED,
     METHODS,
     NAMES,
     OperatingComparison,
@@ -19,6 +19,7 @@ from ._operating_intervals import (
     methods_of,
     value_of,
 )
+from ._resampling import DRAWS
 from ._sample import Sample, sample_of
 
 
@@ -89,7 +90,7 @@ def operating_points(
     -------
     OperatingPoints
         Arrays ``threshold``, ``sensitivity``, ``specificity``, ``ppv``, ``npv``, …;
-        ``interval(name, 0.95)`` gives the limits of one of them.
+        ``confidence_interval(0.95, name=…)`` gives the limits of one of them.
 
     Raises
     ------
@@ -134,8 +135,8 @@ def operating_points(
         false_positives=above_neg,
         true_negatives=points.above_neg[-1] - above_neg,
         prevalence=share,
-        prevalence_given=prevalence is not None,
         at=at,
+        _prevalence_given=prevalence is not None,
         _rule=rule,
         _sample=sample,
         pos_label=sample.pos_label,
@@ -143,82 +144,82 @@ def operating_points(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OperatingPoints(LabelledResult):
+class OperatingPoints(Estimates, LabelledResult):
     """Quality of the decisions at thresholds of a score; arrays have a value per point.
 
-        Made by :func:`operating_points`.
+    Made by :func:`operating_points`.
 
-        Parameters
-        ----------
-        threshold : ndarray of shape (k,)
-            ``score >= threshold`` is called positive.
-        true_positives, false_negatives, false_positives, true_negatives : ndarray
-            Rows (sums of the weights), of shape (k,).
-        prevalence : float
-        prevalence_given : bool
-            True if the user gave the prevalence, False if it is that of the sample.
-        at : {"chosen", "population"}
-            What the intervals are about, see :func:`operating_points`.
-        _rule : ThresholdRule
-        _sample : Sample
-        pos_label : label, default=None
-            The positive class.
+    Parameters
+    ----------
+    threshold : ndarray of shape (k,)
+        ``score >= threshold`` is called positive.
+    true_positives, false_negatives, false_positives, true_negatives : ndarray
+        Rows (sums of the weights), of shape (k,).
+    prevalence : float
+    at : {"chosen", "population"}
+        What the intervals are about, see :func:`operating_points`.
+    _prevalence_given : bool
+        True if the user gave the prevalence, False if it is that of the sample.
+    _rule : ThresholdRule
+    _sample : Sample
+    pos_label : label, default=None
+        The positive class.
 
-        Notes
-        -----
-        An undefined ratio 0/0 is nan, for example the positive predictive value if no row
-        is called positive. Its interval is the whole range of the value.
+    Notes
+    -----
+    An undefined ratio 0/0 is nan, for example the positive predictive value if no row
+    is called positive. Its interval is the whole range of the value.
 
-        **One estimand.** All intervals of a result are about the same thing, which ``at``
-        names and every table states.
+    **One estimand.** All intervals of a result are about the same thing, which ``at``
+    names and every table states.
 
-        ``at="chosen"`` (default): new rows, at the threshold that these rows chose. A
-        threshold for a wanted sensitivity depends on the positives only, and the rates of
-        new rows vary as at a known threshold. At a best point the rates of these rows
-        exceed those of new rows. For normal scores one standard deviation apart the mean
-        excess of the sensitivity is .14 with 10 positives and 200 negatives, .10 with 20
-        and 40, and .06 with 50 and 50. The limits are then those around the rates minus
-        their optimism, a mean over Bayesian bootstrap draws: the rate of the draw at its
-        own best threshold minus the rate of the rows at that threshold. Only these rows
-        reach a wanted rate exactly: a threshold for a sensitivity of .9 has a mean
-        sensitivity of .81 on new rows with 10 positives, and .85 with 20.
+    ``at="chosen"`` (default): new rows, at the threshold that these rows chose. A
+    threshold for a wanted sensitivity depends on the positives only, and the rates of
+    new rows vary as at a known threshold. At a best point the rates of these rows
+    exceed those of new rows. For normal scores one standard deviation apart the mean
+    excess of the sensitivity is .14 with 10 positives and 200 negatives, .10 with 20
+    and 40, and .06 with 50 and 50. The limits are then those around the rates minus
+    their optimism, a mean over Bayesian bootstrap draws: the rate of the draw at its
+    own best threshold minus the rate of the rows at that threshold. Only these rows
+    reach a wanted rate exactly: a threshold for a sensitivity of .9 has a mean
+    sensitivity of .81 on new rows with 10 positives, and .85 with 20.
 
-        - ``"wilson"`` (default), ``"clopper_pearson"``: for sensitivity and specificity,
-          and for the predictive values, the accuracy and F1 at the prevalence of the
-          sample. For accuracy and F1 at a given prevalence the limits of both rates are
-          combined (Zou & Donner 2008).
-        - ``"log"``: for the likelihood ratios (Simel et al. 1991), the odds ratio (Woolf),
-          and predictive values at a given prevalence, whose odds are the likelihood ratio
-          times the prior odds (Mercaldo, Lau & Zhou 2007).
+    - ``"wilson"`` (default), ``"clopper_pearson"``: for sensitivity and specificity,
+      and for the predictive values, the accuracy and F1 at the prevalence of the
+      sample. For accuracy and F1 at a given prevalence the limits of both rates are
+      combined (Zou & Donner 2008).
+    - ``"log"``: for the likelihood ratios (Simel et al. 1991), the odds ratio (Woolf),
+      and predictive values at a given prevalence, whose odds are the likelihood ratio
+      times the prior odds (Mercaldo, Lau & Zhou 2007).
 
-        ``at="population"``: the threshold that has the wanted rate, or is best, in the
-        population. It is not known, so that intervals are wider. A wanted rate has its
-        target for both limits.
+    ``at="population"``: the threshold that has the wanted rate, or is best, in the
+    population. It is not known, so that intervals are wider. A wanted rate has its
+    target for both limits.
 
-        - ``"order_statistics"``: for the threshold of a wanted sensitivity or specificity.
-          It holds for scores of any distribution.
-        - ``"bayesian_bootstrap"``: for all other values. At a wanted sensitivity the draws
-          are those of the pointwise band (:meth:`EmpiricalROC.band`), and every value
-          follows from the specificity of a draw. A best point is chosen anew in every
-          draw; it is always an observed score, so its rates do not vary if the score
-          separates the classes. A prevalence that was not given is drawn, too.
+    - ``"order_statistics"``: for the threshold of a wanted sensitivity or specificity.
+      It holds for scores of any distribution.
+    - ``"bayesian_bootstrap"``: for all other values. At a wanted sensitivity the draws
+      are those of the pointwise band (:meth:`EmpiricalROC.band`), and every value
+      follows from the specificity of a draw. A best point is chosen anew in every
+      draw; it is always an observed score, so its rates do not vary if the score
+      separates the classes. A prevalence that was not given is drawn, too.
 
     COVERAGE
 
-        References
-        ----------
-        Simel, Samsa & Matchar (1991), https://doi.org/10.1016/0895-4356(91)90128-V;
-        Mercaldo, Lau & Zhou (2007), https://doi.org/10.1002/sim.2677; Zou & Donner (2008),
-        https://doi.org/10.1002/sim.3095
+    References
+    ----------
+    Simel, Samsa & Matchar (1991), https://doi.org/10.1016/0895-4356(91)90128-V;
+    Mercaldo, Lau & Zhou (2007), https://doi.org/10.1002/sim.2677; Zou & Donner (2008),
+    https://doi.org/10.1002/sim.3095
 
-        Examples
-        --------
-        >>> from skauc import operating_points
-        >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
-        >>> points = operating_points(y, score, threshold=5)
-        >>> low, high = points.interval("sensitivity", 0.95)
-        >>> low.round(2), high.round(2)
-        (array([0.3]), array([0.95]))
+    Examples
+    --------
+    >>> from skauc import operating_points
+    >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
+    >>> points = operating_points(y, score, threshold=5)
+    >>> low, high = points.confidence_interval(0.95, name="sensitivity")
+    >>> low.round(2), high.round(2)
+    (array([0.3]), array([0.95]))
     """
 
     threshold: np.ndarray
@@ -227,8 +228,8 @@ class OperatingPoints(LabelledResult):
     false_positives: np.ndarray
     true_negatives: np.ndarray
     prevalence: float
-    prevalence_given: bool
     at: str
+    _prevalence_given: bool
     _rule: ThresholdRule = field(repr=False)
     _sample: Sample = field(repr=False)
 
@@ -239,9 +240,42 @@ class OperatingPoints(LabelledResult):
             head = {"points": len(self.threshold), "prevalence": self.prevalence}
         return head | {"chosen_by": repr(self.chosen_by), "at": repr(self.at)}
 
-    def _columns(self):
+    def _columns(self):  # without limits: to draw them takes seconds
         values = {name: getattr(self, name) for name in NAMES}
         return values | {"at": [self.at] * len(self.threshold)}
+
+    def _estimates(self, confidence_level):
+        tails, k = interval_tails(confidence_level), len(self.threshold)
+        names = [name for name in NAMES if methods_of(self, name)]
+        self._sample.warn_unless_counts()
+        drawn = {"n_resamples": DRAWS, "random_state": 0}
+        limits = [self._limits(name, None, tails, drawn) for name in names]
+        rows = {
+            "threshold": [self.threshold] * len(names),
+            "estimate": [getattr(self, name) for name in names],
+            "low": [low for low, _ in limits],
+            "high": [high for _, high in limits],
+        }
+        # one point after the other
+        flat = {k: np.transpose(v).ravel().tolist() for k, v in rows.items()}
+        return {"": names * k, **flat, "at": [self.at] * len(names) * k}
+
+    def _limits(self, name, method, tails, drawn):
+        """Limits by a method, None for the first that is valid; draws if it draws."""
+        fitting = methods_of(self, name)
+        if not fitting:
+            raise ValueError(
+                "name must not be 'threshold' unless a target or a best point chose the "
+                "thresholds and at='population': a threshold that is used is known, "
+                f"got thresholds chosen by {self.chosen_by!r} and at={self.at!r}"
+            )
+        method = fitting[0] if method is None else method
+        limits = METHODS[check_option("method", method, fitting)]
+        if method == "bayesian_bootstrap" or self.chosen_by in BEST:
+            return limits(self, name, *tails, **drawn)
+        given = zip(drawn.items(), (DRAWS, 0), strict=True)
+        refuse_ignored(f"for method={method!r}", **{k: (v, d) for (k, v), d in given})
+        return limits(self, name, *tails)
 
     @property
     def chosen_by(self) -> str:
@@ -309,30 +343,34 @@ class OperatingPoints(LabelledResult):
         """``LR+/LR−``, the diagnostic odds ratio."""
         return self._value("odds_ratio")
 
-    def interval(
+    def confidence_interval(
         self,
-        name,
         confidence_level=0.95,
+        *,
+        name=None,
         method=None,
         alternative="two-sided",
-        **options,
+        n_resamples=DRAWS,
+        random_state=0,
     ) -> Interval:
         """Confidence limits for one of the values, at every point.
 
         Parameters
         ----------
-        name : str
+        confidence_level : float in (0, 1), default=0.95
+        name : str, default=None
             ``"sensitivity"``, ``"specificity"``, ``"ppv"``, ``"npv"``,
             ``"lr_positive"``, ``"lr_negative"``, ``"accuracy"``, ``"odds_ratio"`` or
-            ``"threshold"``.
-        confidence_level : float in (0, 1), default=0.95
+            ``"threshold"``; None takes the specificity if a sensitivity was wanted, and
+            the sensitivity otherwise.
         method : str, default=None
             See the notes of the class; None takes the first method that applies.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives lower limits only, ``"less"`` upper ones.
-        **options
-            ``n_resamples`` (4000) and ``random_state`` (0) for ``"bayesian_bootstrap"``
-            and ``"optimism_corrected"``.
+        n_resamples : int, default=4000
+            Draws of ``"bayesian_bootstrap"``, and of the optimism of a best point.
+        random_state : int or Generator, default=0
+            Seed of these draws. Neither may be given where nothing is drawn.
 
         Returns
         -------
@@ -345,26 +383,17 @@ class OperatingPoints(LabelledResult):
             If an option is invalid, or an interval is requested for thresholds that
             were given.
         """
+        if name is None:
+            name = CROSSED.get(self.chosen_by, "sensitivity")
         check_option("name", name, NAMES)
         tails = interval_tails(confidence_level, alternative)
-        fitting = methods_of(self, name)
-        if not fitting:
-            raise ValueError(
-                "name must not be 'threshold' unless a target or a best point chose the "
-                "thresholds and at='population': a threshold that is used is known, "
-                f"got thresholds chosen by {self.chosen_by!r} and at={self.at!r}"
-            )
-        method = fitting[0] if method is None else method
-        limits = METHODS[check_option("method", method, fitting)]
-        drawn = method == "bayesian_bootstrap" or self.chosen_by in BEST
-        for option in options:
-            if not drawn or option not in DRAW_OPTIONS:
-                raise ValueError(f"{option} must not be given for method={method!r}")
+        drawn = {"n_resamples": n_resamples, "random_state": random_state}
+        limits = self._limits(name, method, tails, drawn)
         self._sample.warn_unless_counts()
-        return Interval(*limits(self, name, *tails, **options))
+        return Interval(*limits)
 
     def compare(
-        self, other, name=None, *, n_resamples=None, random_state=0
+        self, other, *, name=None, n_resamples=DRAWS, random_state=0
     ) -> OperatingComparison:
         """Compare a rate with that of another score of the same rows, at each point.
 
@@ -381,8 +410,8 @@ class OperatingPoints(LabelledResult):
         name : {"sensitivity", "specificity"}, default=None
             None takes the specificity if a sensitivity was wanted, and the sensitivity
             otherwise.
-        n_resamples : int, default=None
-            Draws of the Bayesian bootstrap; None takes 4000.
+        n_resamples : int, default=4000
+            Draws of the Bayesian bootstrap.
         random_state : int or Generator, default=0
 
         Returns

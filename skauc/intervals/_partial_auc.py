@@ -212,28 +212,22 @@ class PartialAUC(EstimateWithLimits):
         head = super()._head() | {self.axis: (self.low, self.high)}
         return head | ({"standardize": True} if self.standardize else {})
 
-    def _row(self):
-        region = {"axis": self.axis, "from": self.low, "to": self.high}
-        return region | super()._row()
+    _how = "score"
 
+    def _estimates(self, confidence_level):
+        region = {"axis": [self.axis], "from": [self.low], "to": [self.high]}
+        return super()._estimates(confidence_level) | {"": ["partial AUC"]} | region
+
+    @property
     def standard_error(self) -> float:
-        """Standard error of the area; 0 if all placements in the range are equal.
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError
-            As :meth:`confidence_interval`.
-        """
+        """Standard error of the area; 0 if all placements in the range are equal."""
         slope = self._part.region.slope if self.standardize else 1.0
         return float(np.sqrt(self._part.variance) * slope)
 
     def confidence_interval(
         self,
         confidence_level=0.95,
+        *,
         method="score",
         transform=None,
         alternative="two-sided",

@@ -73,8 +73,8 @@ def auc_posterior(
     AUCPosterior
         ``mean()``, ``interval(0.95)``, ``rows``, ``leave_pair_out`` (AUC of rows left
         out), ``second_source`` (how it was computed) and ``warnings``. For more than
-        two classes a :class:`skauc.PairwiseAUCPosterior`, the mean over all pairs of
-        classes.
+        two classes a :class:`skauc.results.PairwiseAUCPosterior`, the mean over all
+        pairs of classes.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def bayesian_val_score(
     -------
     AUCPosterior
         ``mean()``, ``std()``, ``interval(0.95)`` and ``warnings``. For more than two
-        classes a :class:`skauc.PairwiseAUCPosterior`.
+        classes a :class:`skauc.results.PairwiseAUCPosterior`.
 
     Raises
     ------
@@ -280,7 +280,7 @@ def auc_difference_posterior(
     prior="adaptive",
     covariance="common",
     rows="auto",
-    n_draws=2**14,
+    n_resamples=2**14,
     random_state=0,
     sample_weight=None,
     pos_label=None,
@@ -312,7 +312,7 @@ def auc_difference_posterior(
         Covariance of a NormalInverseWishart.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the rows trained the models, as for :func:`auc_posterior`.
-    n_draws : int, default=16384
+    n_resamples : int, default=16384
         Number of quasi-random draws, rounded up to a power of 2; ``probability`` is
         computed without draws.
     random_state : int, Generator, RandomState or None, default=0
@@ -381,13 +381,13 @@ def auc_difference_posterior(
     for [one] in found:
         one.warn()
     first, *more = (candidate(one) for [one] in found)
-    out = [_compared(first, other, n_draws, random_state) for other in more]
+    out = [_compared(first, other, n_resamples, random_state) for other in more]
     return tuple(out) if listed else out[0]
 
 
-def _compared(a, b, n_draws, random_state):
+def _compared(a, b, n_resamples, random_state):
     """Difference of two candidates, with the doubts about either."""
-    difference = joint_aucs([a, b]).difference(0, 1, random_state, n_draws)
+    difference = joint_aucs([a, b]).difference(0, 1, random_state, n_resamples)
     reasons = warnings_of(a.posterior, b.posterior)
     if trained_a_subset([a, b]):
         reasons += (doubts.TRAINED_A_SUBSET,)

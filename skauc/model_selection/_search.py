@@ -11,7 +11,7 @@ from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs
 from ..statistics._checks import as_numbers, check_integer, check_interval, generator
-from ..statistics._result import data_frame, picture
+from ..statistics._result import Estimates, picture
 from . import _doubts as doubts
 from ._candidates import alike, candidates_of, joint_aucs, selection_bias
 from ._scorers import Scorer
@@ -19,7 +19,7 @@ from ._search_rules import parameter_values, simplest_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SearchPosterior:
+class SearchPosterior(Estimates):
     """Joint posterior of the AUCs of all candidates of a search.
 
     Made by :func:`search_posterior`.
@@ -149,36 +149,17 @@ class SearchPosterior:
             )
         return order
 
-    def to_frame(self, confidence_level=0.95):
-        """Table of the candidates, with numbers that ``cv_results_`` lacks.
-
-        Parameters
-        ----------
-        confidence_level : float in (0, 1), default=0.95
-
-        Returns
-        -------
-        pandas.DataFrame
-            The index holds the rows of ``cv_results_``; the columns are the parameters,
-            the score of the search, and
-            ``auc, std, low, high, p_best, expected_loss, selected, pos_label``.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        low, high = self.auc.interval(confidence_level)
+    def _estimates(self, confidence_level):
+        """Candidates by row of ``cv_results_``, with numbers that it lacks."""
         names = dict.fromkeys(name for p in self.params for name in p)
         columns = {f"param_{k}": [p.get(k) for p in self.params] for k in names}
         if self.score is not None:
             columns["mean_test_score"] = self.score
-        columns |= {"auc": self.auc.mean(), "std": self.auc.std()}
-        columns |= {"low": low, "high": high, "p_best": self.p_best}
-        columns |= {"expected_loss": self.expected_loss}
+        columns |= self.auc._estimates(confidence_level) | {"": self.row}
+        columns |= {"p_best": self.p_best, "expected_loss": self.expected_loss}
         columns["selected"] = np.arange(len(self.p_best)) == self.selected_index
         columns["pos_label"] = [self.selected.pos_label] * len(self.p_best)
-        return data_frame(columns, index=self.row)
+        return columns
 
     def plot(self, ax=None, **options):
         """Draw the AUC of the candidates against the parameters that differ.
@@ -203,8 +184,8 @@ def search_posterior(
     *,
     prior=None,
     n_jobs=None,
-    random_state=None,
-    n_draws=4000,
+    n_resamples=4000,
+    random_state=0,
     fit_params=None,
     groups=None,
 ) -> SearchPosterior:
@@ -233,11 +214,11 @@ def search_posterior(
         search.
     n_jobs : int, default=None
         Number of candidates that are fitted in parallel, as in joblib.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the draws for ``p_best`` and ``expected_loss``.
-    n_draws : int, default=4000
-        Number of draws; the standard error of a probability is at most
-        ``0.5/√n_draws``.
+    n_resamples : int, default=4000
+        Number of draws for ``p_best`` and ``expected_loss``; the standard error of a
+        probability is at most ``0.5/√n_resamples``.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of these draws.
     fit_params : dict, default=None
         Further arguments of ``search.fit``, for example ``{"sample_weight": w}``;
         weights are counts of the rows.
@@ -306,7 +287,8 @@ def search_posterior(
     (1.0, True)
     """
     prior = _prior_of_scorer(search) if prior is None else prior
-    prior, n_draws = check_prior(prior), check_integer("n_draws", n_draws, 1)
+    prior = check_prior(prior)
+    n_resamples = check_integer("n_resamples", n_resamples, 1)
     rng = generator(random_state)
     grouped = groups is not None or "groups" in (fit_params or {})
     candidates, k, table = candidates_of(
@@ -314,8 +296,8 @@ def search_posterior(
     )
     rho = alike(candidates)
     joint = joint_aucs(candidates, rho, reported=k)
-    p_best, loss = joint.best(n_draws, rng)
-    bias = selection_bias(candidates, k, rho, n_draws, rng)
+    p_best, loss = joint.best(n_resamples, rng)
+    bias = selection_bias(candidates, k, rho, n_resamples, rng)
     posteriors = [
         _marginal(c.posterior, *moments)
         for c, moments in zip(candidates, joint.moments, strict=True)

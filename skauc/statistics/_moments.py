@@ -52,7 +52,7 @@ class Moments:
     Examples
     --------
     >>> import numpy as np
-    >>> from skauc import Moments
+    >>> from skauc.results import Moments
     >>> left, right = Moments.from_samples([1.0, 2.0]), Moments.from_samples([6.0])
     >>> whole = left + right
     >>> whole.n, float(whole.mean), float(whole.scatter)
@@ -91,7 +91,7 @@ class Moments:
         Examples
         --------
         >>> import numpy as np
-        >>> from skauc import Moments
+        >>> from skauc.results import Moments
         >>> Moments.from_samples(np.eye(3), featurewise=True).scatter.round(3)
         array([0.667, 0.667, 0.667])
         """
@@ -139,7 +139,7 @@ class Moments:
         Examples
         --------
         >>> import numpy as np
-        >>> from skauc import Moments
+        >>> from skauc.results import Moments
         >>> float(Moments.from_samples(np.eye(2)).project([1.0, -1.0]).scatter)
         2.0
         """

@@ -117,7 +117,7 @@ def test_bands_hold_the_curve_rise_and_widen(method):
     assert np.all(wide.low <= narrow.low + 1e-12)
     assert np.all(wide.high >= narrow.high - 1e-12)
     assert f"method={method!r}" in repr(wide)
-    assert list(wide.to_frame()) == ["fpr", "low", "high", "pos_label"]
+    assert list(wide.to_frame()) == ["fpr", "estimate", "low", "high", "pos_label"]
 
 
 def test_weights_are_counts():

@@ -9,7 +9,8 @@ from scipy import stats
 from scipy.stats.contingency import odds_ratio, relative_risk
 from sklearn.metrics import f1_score
 
-from skauc import OperatingComparison, empirical_roc, operating_points
+from skauc import empirical_roc, operating_points
+from skauc.results import OperatingComparison
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
@@ -44,7 +45,7 @@ def test_proc_s100b_at_a_fifth():
     assert points.accuracy == pytest.approx([0.7433628318584071], rel=1e-14)
     assert points.npv == pytest.approx([0.7945205479452054], rel=1e-14)
     assert points.ppv == pytest.approx([0.65], rel=1e-14)
-    low, high = points.interval("sensitivity", method="clopper_pearson")
+    low, high = points.confidence_interval(name="sensitivity", method="clopper_pearson")
     assert low == pytest.approx([0.4694], abs=5e-5)
     assert high == pytest.approx([0.7788], abs=5e-5)
 
@@ -91,7 +92,9 @@ def test_shares_are_scipys_one_at_a_time(method, scipys):
             }
             # scipy names the side of the test: "greater" bounds from below, as here
             for name, (successes, n) in counts.items():
-                low, high = points.interval(name, level, method, side)
+                low, high = points.confidence_interval(
+                    level, name=name, method=method, alternative=side
+                )
                 for k in range(21):
                     if n[k] == 0:  # nobody is called negative
                         continue
@@ -113,20 +116,20 @@ def test_ratios_are_scipys_one_at_a_time():
         tp, fn, fp, tn = table(y, score, t)
         for name, a, b in (("lr_positive", tp, fp), ("lr_negative", fn, tn)):
             expected = relative_risk(a, 20, b, 30).confidence_interval(0.9)
-            low, high = points.interval(name, 0.9)
+            low, high = points.confidence_interval(0.9, name=name)
             assert (low[k], high[k]) == pytest.approx(tuple(expected), rel=1e-10)
         sample = odds_ratio([[tp, fn], [fp, tn]], kind="sample")
-        low, high = points.interval("odds_ratio", 0.9)
+        low, high = points.confidence_interval(0.9, name="odds_ratio")
         expected = sample.confidence_interval(0.9)
         assert (low[k], high[k]) == pytest.approx(tuple(expected), rel=1e-10)
         # Odds after a call are those before it times the likelihood ratio.
-        low, high = points.interval("lr_positive")
+        low, high = points.confidence_interval(name="lr_positive")
         after = [0.05 / 0.95 * v[k] for v in (low, high)]
-        got = [v[k] for v in given.interval("ppv")]
+        got = [v[k] for v in given.confidence_interval(name="ppv")]
         assert got == pytest.approx([v / (1 + v) for v in after], rel=1e-10)
-        low, high = points.interval("lr_negative")
+        low, high = points.confidence_interval(name="lr_negative")
         missed = [0.05 / 0.95 * v[k] for v in (high, low)]
-        got = [v[k] for v in given.interval("npv")]
+        got = [v[k] for v in given.confidence_interval(name="npv")]
         assert got == pytest.approx([1 / (1 + v) for v in missed], rel=1e-10)
 
 
@@ -135,22 +138,26 @@ def test_empty_cells():
     assert points.lr_positive[1] == points.odds_ratio[1] == np.inf
     assert np.isnan(points.ppv[2])  # nobody is called positive
     assert np.isnan(points.npv[0])
-    low, high = points.interval("ppv")
+    low, high = points.confidence_interval(name="ppv")
     assert (low[2], high[2]) == (0, 1)
     for name in ("lr_positive", "odds_ratio"):
-        low, high = points.interval(name)
+        low, high = points.confidence_interval(name=name)
         assert 0 < low[1] < np.inf
         assert high[1] == np.inf
     # ½ is added: (3 + ½)/4 over (0 + ½)/4, Var log = 1/3.5 − 1/4 + 1/.5 − 1/4
     spread = np.sqrt(1 / 3.5 - 1 / 4 + 1 / 0.5 - 1 / 4)
     expected = 7 * np.exp(-stats.norm.isf(0.025) * spread)
-    assert points.interval("lr_positive").low[1] == pytest.approx(expected, rel=1e-10)
+    assert points.confidence_interval(name="lr_positive").low[1] == pytest.approx(
+        expected, rel=1e-10
+    )
     # ½ in all four cells: 3.5²/.5², Var log = 2/3.5 + 2/.5
     spread = np.sqrt(2 / 3.5 + 2 / 0.5)
     expected = 49 * np.exp(-stats.norm.isf(0.025) * spread)
-    assert points.interval("odds_ratio").low[1] == pytest.approx(expected, rel=1e-10)
+    assert points.confidence_interval(name="odds_ratio").low[1] == pytest.approx(
+        expected, rel=1e-10
+    )
     for side, end in (("greater", 1), ("less", 0)):
-        limits = points.interval("odds_ratio", alternative=side)
+        limits = points.confidence_interval(name="odds_ratio", alternative=side)
         assert limits[end].tolist() == [(0, np.inf)[end]] * 3
 
 
@@ -195,7 +202,7 @@ def test_threshold_limits_are_order_statistics():
     )
     positives = np.sort(score[y == 1])[::-1]
     for confidence in (0.5, 0.8, 0.9):
-        low, high = points.interval("threshold", confidence)
+        low, high = points.confidence_interval(confidence, name="threshold")
         tail = (1 - confidence) / 2
         for k, share in enumerate((0.5, 0.8)):
             above = stats.binom(20, share)  # positives at or above the true threshold
@@ -204,9 +211,9 @@ def test_threshold_limits_are_order_statistics():
             assert (low[k], high[k]) == (positives[deep - 1], positives[near - 1])
     how = {"at": "population"}
     few = operating_points(y[25:35], score[25:35], sensitivity=0.9, **how)
-    assert few.interval("threshold").low[0] == -np.inf
+    assert few.confidence_interval(name="threshold").low[0] == -np.inf
     many = operating_points(y, score, specificity=0.99, **how)
-    low, high = many.interval("threshold")
+    low, high = many.confidence_interval(name="threshold")
     assert high[0] == np.inf
 
 
@@ -217,7 +224,7 @@ def test_threshold_limits_of_tied_scores(target, true):
     for _ in range(60):
         score = rng.integers(1, 6, 100) * 1.0
         points = operating_points(y, score, specificity=target, at="population")
-        low, high = points.interval("threshold")
+        low, high = points.confidence_interval(name="threshold")
         assert low[0] <= points.threshold[0] <= high[0]
         covered += low[0] <= true <= high[0]
     assert covered >= 55  # of 57 expected ones, and more with ties
@@ -227,17 +234,20 @@ def test_crossed_rate_is_the_band():
     y, score = normal_rows()
     band = empirical_roc(y, score).band(0.9, fpr=[0.2, 0.4])
     points = operating_points(y, score, specificity=[0.8, 0.6], at="population")
-    low, high = points.interval("sensitivity", 0.9)
+    low, high = points.confidence_interval(0.9, name="sensitivity")
     assert low == pytest.approx(band.low, rel=1e-12)
     assert high == pytest.approx(band.high, rel=1e-12)
     mirrored = operating_points(1 - y, -score, sensitivity=[0.8, 0.6], at="population")
-    limits = mirrored.interval("specificity", 0.9)
+    limits = mirrored.confidence_interval(0.9, name="specificity")
     assert np.array(limits) == pytest.approx(np.array([low, high]), abs=0.03)  # draws
     # other values are those of the limits, because all rise with the sensitivity
     given = operating_points(
         y, score, specificity=[0.8, 0.6], at="population", prevalence=0.3
     )
-    assert np.array(given.interval("specificity", 0.9)).tolist() == [[0.8, 0.6]] * 2
+    assert (
+        np.array(given.confidence_interval(0.9, name="specificity")).tolist()
+        == [[0.8, 0.6]] * 2
+    )
     alarms, ends = np.array([0.2, 0.4]), np.array([low, high])
     for name, expected in {
         "ppv": 0.3 * ends / (0.3 * ends + 0.7 * alarms),
@@ -248,9 +258,11 @@ def test_crossed_rate_is_the_band():
         "f1": 0.6 * ends / (0.3 * ends + 0.7 * alarms + 0.3),
     }.items():
         # quantiles of draws are draws, so that those from above differ by one
-        assert np.array(given.interval(name, 0.9)) == pytest.approx(expected, rel=0.01)
+        assert np.array(given.confidence_interval(0.9, name=name)) == pytest.approx(
+            expected, rel=0.01
+        )
     chosen = operating_points(y, score, specificity=[0.8, 0.6])
-    narrow = chosen.interval("sensitivity", 0.9)
+    narrow = chosen.confidence_interval(0.9, name="sensitivity")
     assert np.all(narrow.high - narrow.low < high - low)
 
 
@@ -273,7 +285,7 @@ def test_compare_at_a_known_threshold_is_the_paired_variance():
     low, high = result.confidence_interval(0.9)
     reach = stats.norm.isf(0.05) * result.standard_error
     assert high - low == pytest.approx(2 * reach)
-    assert one.compare(two, "specificity").name == "specificity"
+    assert one.compare(two, name="specificity").name == "specificity"
 
 
 def test_compare_knows_nothing_beyond_the_rows():
@@ -312,19 +324,11 @@ def test_frame_and_text():
     y, score = normal_rows()
     points = operating_points(y, score, threshold=[0, 1])
     frame = points.to_frame()
-    assert list(frame) == [
-        *("threshold", "sensitivity", "specificity", "ppv", "npv"),
-        *(
-            "lr_positive",
-            "lr_negative",
-            "accuracy",
-            "f1",
-            "odds_ratio",
-            "at",
-            "pos_label",
-        ),
-    ]
-    assert frame["sensitivity"].tolist() == points.sensitivity.tolist()
+    columns = ["threshold", "estimate", "low", "high", "at", "pos_label"]
+    assert list(frame) == columns
+    assert frame.loc["npv", "estimate"].tolist() == points.npv.tolist()
+    low = points.confidence_interval(name="ppv").low
+    assert frame.loc["ppv", "low"].tolist() == low.tolist()
     assert "points=2, prevalence=0.4, chosen_by='threshold', at='chosen'" in repr(
         points
     )
@@ -336,15 +340,22 @@ def test_frame_and_text():
 
 def test_errors_of_intervals_and_comparisons():
     points = operating_points([0, 0, 1, 1], [1, 2, 3, 4], threshold=3)
+    limits = points.confidence_interval
     for call, text in [
-        (lambda: points.interval("auc"), "name must be one of .* got 'auc'"),
-        (lambda: points.interval("threshold"), "got thresholds chosen by 'threshold'"),
         (
-            lambda: points.interval("ppv", method="log"),
+            lambda: points.confidence_interval(name="auc"),
+            "name must be one of .* got 'auc'",
+        ),
+        (
+            lambda: points.confidence_interval(name="threshold"),
+            "got thresholds chosen by 'threshold'",
+        ),
+        (
+            lambda: limits(name="ppv", method="log"),
             "method must be one of 'wilson', .* got 'log'",
         ),
         (
-            lambda: points.interval("ppv", n_resamples=9),
+            lambda: points.confidence_interval(name="ppv", n_resamples=9),
             "n_resamples must not be given for method='wilson'",
         ),
         (
@@ -363,8 +374,8 @@ def test_drawn_limits_of_swapped_classes(at):
     y, score = normal_rows(30, 30, seed=1)
     points = operating_points(y, score, best="youden", at=at)
     mirrored = operating_points(1 - y, -score, best="youden", at=at)
-    low, high = points.interval("specificity")
-    swapped = mirrored.interval("sensitivity")
+    low, high = points.confidence_interval(name="specificity")
+    swapped = mirrored.confidence_interval(name="sensitivity")
     # a rate has steps of 1/30
     assert (low[0], high[0]) == pytest.approx((swapped[0][0], swapped[1][0]), abs=0.04)
 
@@ -376,7 +387,7 @@ def test_rates_of_a_best_threshold_are_those_of_new_rows(n_neg, n_pos):
     y = np.repeat([0, 1], [n_neg, n_pos])
     for _ in range(draws):
         points = operating_points(y, rng.normal(size=len(y)) + y, best="youden")
-        low, high = points.interval("sensitivity", n_resamples=300)
+        low, high = points.confidence_interval(name="sensitivity", n_resamples=300)
         covered += bool(low[0] <= stats.norm.sf(points.threshold[0] - 1) <= high[0])
     assert 0.9 <= covered / draws <= 0.995
 
@@ -392,7 +403,9 @@ def test_accuracy_at_a_prevalence_has_the_limits_of_both_rates():
     points = operating_points(*normal_rows(), threshold=0.5, prevalence=0.2)
     accuracy = 0.2 * points.sensitivity + 0.8 * points.specificity
     assert points.accuracy == pytest.approx(accuracy)
-    limits = [points.interval(name) for name in ("sensitivity", "specificity")]
+    limits = [
+        points.confidence_interval(name=name) for name in ("sensitivity", "specificity")
+    ]
     gaps = [
         np.hypot(
             0.2 * (points.sensitivity - limits[0][side]),
@@ -400,7 +413,7 @@ def test_accuracy_at_a_prevalence_has_the_limits_of_both_rates():
         )
         for side in (0, 1)
     ]
-    low, high = points.interval("accuracy")
+    low, high = points.confidence_interval(name="accuracy")
     assert low == pytest.approx(accuracy - gaps[0])
     assert high == pytest.approx(accuracy + gaps[1])
 
@@ -416,15 +429,15 @@ def test_f1_of_given_thresholds():
         *map(int, (points.true_positives[1], (y | (score >= 0.5)).sum()))
     )
     limits = J.proportion_ci(method="wilson")
-    low, high = points.interval("f1")
+    low, high = points.confidence_interval(name="f1")
     assert (low[1], high[1]) == pytest.approx([2 * v / (1 + v) for v in limits])
     given = operating_points(y, score, threshold=thresholds, prevalence=0.4)
     assert given.f1 == pytest.approx(expected)
     # a fixed prevalence matters where most rows are called positive
-    narrow = np.subtract(*given.interval("f1")[::-1])
+    narrow = np.subtract(*given.confidence_interval(name="f1")[::-1])
     assert np.all(narrow[:3] < (high - low)[:3])
     assert narrow[2] == pytest.approx((high - low)[2], rel=0.1)
-    assert given.interval("f1").low[3] == 0  # nobody is called positive
+    assert given.confidence_interval(name="f1").low[3] == 0  # nobody is called positive
 
 
 def test_points_are_compared_with_points_of_the_same_rows_and_rule(rng):
@@ -473,11 +486,7 @@ def test_best_points_of_draws_are_those_among_all_thresholds(best, levels):
         "separated": rng.random(90) + y,
     }[levels]
     points = operating_points(y, score, best=best, at="population")
-    how = {
-        "n_resamples": n_resamples,
-        "random_state": 0,
-        "method": "bayesian_bootstrap",
-    }
+    how = {"n_resamples": n_resamples, "random_state": 0}
     drawn = np.random.default_rng(0)
     classes = [score[y == side] for side in (0, 1)]
     weights = [drawn.standard_gamma(1.0, (n_resamples, len(x))) for x in classes]
@@ -493,7 +502,7 @@ def test_best_points_of_draws_are_those_among_all_thresholds(best, levels):
     for name, values in zip(
         ("threshold", "sensitivity"), np.transpose(chosen), strict=True
     ):
-        low, high = points.interval(name, 0.8, **how)
+        low, high = points.confidence_interval(0.8, name=name, **how)
         quantile = np.quantile(values, [0.1, 0.9], method="inverted_cdf")
         assert (low[0], high[0]) == pytest.approx(quantile, rel=1e-12)
 

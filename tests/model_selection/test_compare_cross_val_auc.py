@@ -27,14 +27,12 @@ from sklearn.tree import DecisionTreeClassifier
 from values import same
 
 from skauc import (
-    AUCComparison,
-    CrossValAUCComparison,
-    CrossValAUCComparisons,
     ResubstitutionSplit,
     compare_auc,
     compare_cross_val_auc,
     cross_val_auc,
 )
+from skauc.results import AUCComparison, CrossValAUCComparison, CrossValAUCComparisons
 
 X, Y = make_classification(120, 6, n_informative=3, flip_y=0.3, random_state=4)
 CV = StratifiedKFold(5, shuffle=True, random_state=2)
@@ -255,7 +253,7 @@ def test_frame_and_text():
     assert "logistic - tree" in repr(result)
     pair = result.pairs[1]
     one = pair.to_frame()
-    assert one.loc["logistic - tree", "difference"] == pair.difference
+    assert one.loc["logistic - tree", "estimate"] == pair.difference
     assert repr(pair).startswith("CrossValAUCComparison(logistic - tree, difference=")
 
 

@@ -13,11 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skauc import (
     AdaptivePrior,
-    AUCPosterior,
-    Diagnosis,
     NormalInverseWishart,
-    PairwiseAUCPosterior,
-    PairwiseDiagnosis,
     UntrustedAUCWarning,
     auc_posterior,
     bayesian_val_score,
@@ -25,6 +21,12 @@ from skauc import (
     diagnose,
 )
 from skauc.adaptive._data_model import data_model
+from skauc.results import (
+    AUCPosterior,
+    Diagnosis,
+    PairwiseAUCPosterior,
+    PairwiseDiagnosis,
+)
 from skauc.statistics._rows import Rows
 
 
