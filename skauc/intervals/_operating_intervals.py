@@ -102,38 +102,33 @@ def _share_limits(limits_of, points, name, tail_low, tail_high, **drawn):
 
 
 def _weighted_limits(points, table, limits_of, name, tail_low, tail_high):
-    """Limits of the accuracy or F1 at a prevalence from those of both rates.
+    """Limits of the accuracy or F1 at a prevalence π from those of both rates.
 
-    Zou & Donner: ``p̂ − √Σ{w(r̂ − l)}², p̂ + √Σ{w(u − r̂)}²`` for ``p = Σ w r`` with
-    limits (l, u) of each rate r.
+    Each is at least p where ``a(p) Se + b(p) Sp >= p``, which the rows leave open from
+    ``−√{a²(Se − l)² + b²(Sp − l)²}`` to ``√{a²(u − Se)² + b²(u − Sp)²}`` (Zou & Donner)
     """
     tp, fn, fp, tn = table
     hits, quiet, sick = tp / (tp + fn), tn / (tn + fp), points.prevalence
-    tails = tail_low, tail_high
-    low_pos, high_pos = limits_of(tp, tp + fn, *tails)
-    low_neg, high_neg = limits_of(tn, tn + fp, *tails)
-    ends = (hits - low_pos, quiet - low_neg), (high_pos - hits, high_neg - quiet)
+    weights = {
+        "accuracy": lambda p: (sick, 1 - sick),
+        # 2 π Se/{π Se + π + (1 − π)(1 − Sp)} >= p
+        "f1": lambda p: ((2 - p) * sick, p * (1 - sick)),
+    }[name]
+    of_hits = limits_of(tp, tp + fn, tail_low, tail_high)
+    of_quiet = limits_of(tn, tn + fp, tail_low, tail_high)
 
-    def reach(side, of_hits, of_quiet):
-        return np.hypot(of_hits * ends[side][0], of_quiet * ends[side][1])
+    def open_to(side, sign):
+        def inside(p):
+            a, b = weights(p)
+            reach = np.hypot(a * (hits - of_hits[side]), b * (quiet - of_quiet[side]))
+            return sign * (a * hits + b * quiet - p) >= reach
 
-    if name == "accuracy":
-        accuracy = sick * hits + (1 - sick) * quiet
-        low, high = (reach(side, sick, 1 - sick) for side in (0, 1))
-        low, high = accuracy - low, accuracy + high
-    else:
-        # F1 >= f  <=>  (2 − f) π Se + f (1 − π) Sp >= f: a sum of both rates
-        def above(f):
-            return (2 - f) * sick * hits + f * (1 - sick) * quiet - f
+        return inside
 
-        def gap(f, side):
-            return reach(side, (2 - f) * sick, f * (1 - sick))
-
-        zero, one = np.zeros_like(hits), np.ones_like(hits)
-        low = bisected(lambda f: above(f) >= gap(f, 0), zero, one)
-        high = bisected(lambda f: above(f) <= -gap(f, 1), one, zero)
-    low, high = low if tail_low else 0 * low, high if tail_high else 1 + 0 * high
-    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+    zero, one = np.zeros_like(hits), np.ones_like(hits)
+    low = bisected(open_to(0, 1), zero, one) if tail_low else zero
+    high = bisected(open_to(1, -1), one, zero) if tail_high else one
+    return low, high
 
 
 def _ratio_intervals(points, name, tail_low, tail_high, **drawn):
@@ -247,38 +242,29 @@ def _rates(weight, first, n_corners):
 
 
 def _drawn_limits(points, name, tail_low, tail_high, n_resamples, random_state):
-    """Limits of a value at the threshold that the population has for the rule."""
+    """Limits of a value where the population has the wanted rate."""
+    target, curve = points._rule.targets, points._sample.levels
+    if name == points.chosen_by:
+        return target, target
     rng = generator(random_state)
-    if points.chosen_by in CROSSED:
-        curve, target = points._sample.levels, points._rule.targets
-        if name == points.chosen_by:
-            return target, target
-        # the target is the specificity 1 − FPR; a sensitivity becomes one by swapping
-        swapped = points.chosen_by == "sensitivity"
-        curve = curve.swapped() if swapped else curve
-        crossed = drawn_heights(curve, 1 - target, n_resamples, rng)
-        pairs = [(target, rate) if swapped else (rate, target) for rate in crossed]
-    else:
-        draws = [one for (one,) in drawn_points((points,), n_resamples, rng)]
-        threshold, hits, quiet = (
-            np.concatenate([one[key] for one in draws]) for key in ("threshold", *RATES)
-        )
-        if name == "threshold":
-            ends = -np.inf, np.inf
-            return quantiles(threshold, threshold, tail_low, tail_high, ends)
-        pairs = [(hits, quiet)] * 2
+    # the target is the specificity 1 − FPR; a sensitivity becomes one by swapping
+    swapped = points.chosen_by == "sensitivity"
+    curve = curve.swapped() if swapped else curve
+    crossed = drawn_heights(curve, 1 - target, n_resamples, rng)
+    ratio = name in (*_RATIOS, "odds_ratio")
     share = points.prevalence
-    if not points._prevalence_given and name not in (*RATES, *_RATIOS, "odds_ratio"):
+    if not (points._prevalence_given or ratio or name in RATES):
         n_neg, n_pos = points._sample.sizes
-        share = rng.beta(n_pos, n_neg, size=(max(len(pair[0]) for pair in pairs), 1))
+        share = rng.beta(n_pos, n_neg, size=(n_resamples, 1))
+    pairs = [(target, rate) if swapped else (rate, target) for rate in crossed]
     low, high = (
         value_of(name, (hits, 1 - hits, 1 - quiet, quiet), share)
         for hits, quiet in pairs
     )
     if name == "lr_negative":  # the only value that falls with both rates
         low, high = high, low
-    ends = (0.0, 1.0) if name not in (*_RATIOS, "odds_ratio") else (0.0, np.inf)
-    # 0/0 in a draw: it says nothing
+    # 0/0 in a draw says nothing
+    ends = 0.0, np.inf if ratio else 1.0
     low, high = (
         np.where(np.isnan(drawn), end, drawn)
         for drawn, end in zip((low, high), ends, strict=True)
@@ -298,8 +284,8 @@ METHODS: dict[str, Callable] = {
 
 def methods_of(points, name) -> list[str]:
     """Methods whose limits are valid for a name."""
-    if points.at == "population" and points.chosen_by in (*RATES, *BEST):
-        ranked = name == "threshold" and points.chosen_by in RATES
+    if points.at == "population" and points.chosen_by in RATES:
+        ranked = name == "threshold"
         return ["order_statistics"] if ranked else ["bayesian_bootstrap"]
     if name == "threshold":
         return []

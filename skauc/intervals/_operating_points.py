@@ -77,8 +77,8 @@ def operating_points(
         What all intervals of the result are about, where these rows choose the
         thresholds. ``"chosen"``: the values of *this* threshold on new rows, which
         somebody needs who will use it. ``"population"``: the values of the threshold
-        that the rule would choose if all rows of the population were known, which
-        describes the score (for example "its specificity at a sensitivity of .9").
+        that has the wanted rate in the population, which describes the score (for
+        example "its specificity at a sensitivity of .9"); not with ``best``.
         Given thresholds have one meaning, and both are the same.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights; intervals take them for counts of rows, see
@@ -116,6 +116,11 @@ def operating_points(
     sample = sample_of(y_true, y_score, sample_weight, None, pos_label)
     points, share = sample.levels, sample.share_pos
     check_option("at", at, ("chosen", "population"))
+    if at == "population" and best is not None:
+        raise ValueError(
+            "at must be 'chosen' with best: no interval is known that holds the best "
+            f"point of a population as often as it states, got {at!r}"
+        )
     if prevalence is not None:
         share = check_interval("prevalence", prevalence, 0, 1, closed="neither")
     rule = ThresholdRule.of(
@@ -192,17 +197,17 @@ class OperatingPoints(Estimates, LabelledResult):
       and predictive values at a given prevalence, whose odds are the likelihood ratio
       times the prior odds (Mercaldo, Lau & Zhou 2007).
 
-    ``at="population"``: the threshold that has the wanted rate, or is best, in the
-    population. It is not known, so that intervals are wider. A wanted rate has its
-    target for both limits.
+    ``at="population"``: the threshold that has the wanted rate in the population. It is
+    not known, so that intervals are wider. A wanted rate has its target for both
+    limits. A best point has no such interval: resamples choose it too irregularly
+    (their 95 % limits cover the population's in .42 to .95).
 
-    - ``"order_statistics"``: for the threshold of a wanted sensitivity or specificity.
-      It holds for scores of any distribution.
+    - ``"order_statistics"``: for the threshold. It holds for scores of any
+      distribution.
     - ``"bayesian_bootstrap"``: for all other values. At a wanted sensitivity the draws
       are those of the pointwise band (:meth:`EmpiricalROC.band`), and every value
-      follows from the specificity of a draw. A best point is chosen anew in every
-      draw; it is always an observed score, so its rates do not vary if the score
-      separates the classes. A prevalence that was not given is drawn, too.
+      follows from the specificity of a draw. A prevalence that was not given is drawn,
+      too.
 
     COVERAGE
 
@@ -265,7 +270,7 @@ class OperatingPoints(Estimates, LabelledResult):
         fitting = methods_of(self, name)
         if not fitting:
             raise ValueError(
-                "name must not be 'threshold' unless a target or a best point chose the "
+                "name must not be 'threshold' unless a wanted rate chose the "
                 "thresholds and at='population': a threshold that is used is known, "
                 f"got thresholds chosen by {self.chosen_by!r} and at={self.at!r}"
             )

@@ -359,6 +359,10 @@ def test_errors_of_intervals_and_comparisons():
             "n_resamples must not be given for method='wilson'",
         ),
         (
+            lambda: operating_points([0, 1], [1, 2], best="youden", at="population"),
+            "at must be 'chosen' with best: .*got 'population'",
+        ),
+        (
             lambda: points.compare(points, n_resamples=1),
             "n_resamples must be a whole number from 20",
         ),
@@ -369,11 +373,10 @@ def test_errors_of_intervals_and_comparisons():
         points.compare(1)
 
 
-@pytest.mark.parametrize("at", ["chosen", "population"])
-def test_drawn_limits_of_swapped_classes(at):
+def test_drawn_limits_of_swapped_classes():
     y, score = normal_rows(30, 30, seed=1)
-    points = operating_points(y, score, best="youden", at=at)
-    mirrored = operating_points(1 - y, -score, best="youden", at=at)
+    points = operating_points(y, score, best="youden")
+    mirrored = operating_points(1 - y, -score, best="youden")
     low, high = points.confidence_interval(name="specificity")
     swapped = mirrored.confidence_interval(name="sensitivity")
     # a rate has steps of 1/30
@@ -419,7 +422,7 @@ def test_accuracy_at_a_prevalence_has_the_limits_of_both_rates():
 
 
 def test_f1_of_given_thresholds():
-    """scikit-learn's value; at the prevalence of the sample both limits agree nearly."""
+    """scikit-learn's value; both kinds of limits agree nearly."""
     y, score = normal_rows(300, 200)
     thresholds = [-1, 0.5, 2, 9]
     points = operating_points(y, score, threshold=thresholds)
@@ -485,26 +488,27 @@ def test_best_points_of_draws_are_those_among_all_thresholds(best, levels):
         "tied": np.round(rng.normal(size=90) + y),
         "separated": rng.random(90) + y,
     }[levels]
-    points = operating_points(y, score, best=best, at="population")
+    points = operating_points(y, score, best=best)
     how = {"n_resamples": n_resamples, "random_state": 0}
     drawn = np.random.default_rng(0)
     classes = [score[y == side] for side in (0, 1)]
     weights = [drawn.standard_gamma(1.0, (n_resamples, len(x))) for x in classes]
     thresholds = np.unique(score)[::-1]
-    chosen = []
+    gaps = []
     for w in zip(*weights, strict=True):
         fpr, tpr = (
             np.array([wc[x >= t].sum() for t in thresholds]) / wc.sum()
             for wc, x in zip(w, classes, strict=True)
         )
         gain = tpr - fpr if best == "youden" else -((1 - tpr) ** 2) - fpr**2
-        chosen.append((thresholds[np.argmax(gain)], tpr[np.argmax(gain)]))
-    for name, values in zip(
-        ("threshold", "sensitivity"), np.transpose(chosen), strict=True
-    ):
-        low, high = points.confidence_interval(0.8, name=name, **how)
-        quantile = np.quantile(values, [0.1, 0.9], method="inverted_cdf")
-        assert (low[0], high[0]) == pytest.approx(quantile, rel=1e-12)
+        where = score >= thresholds[np.argmax(gain)]
+        gaps.append(tpr[np.argmax(gain)] - where[y == 1].mean())
+    n, z = np.sum(y), stats.norm.isf(0.1)  # Wilson's limits without the optimism
+    x = n * (points.sensitivity - np.mean(gaps))
+    reach = z * np.sqrt(x * (n - x) / n + z**2 / 4)
+    expected = (x + z**2 / 2 + np.array([[-1], [1]]) * reach) / (n + z**2)
+    limits = points.confidence_interval(0.8, name="sensitivity", **how)
+    assert np.array(limits) == pytest.approx(expected, rel=1e-12)
 
 
 def test_many_points_are_written_in_twenty_rows():
