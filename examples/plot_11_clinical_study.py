@@ -84,7 +84,9 @@ print(f"calibration slope: {calibration.slope:.2f} [{low:.2f}, {high:.2f}]")
 # The threshold comes from the development patients: 95 % sure to find 90 %. (These rows
 # trained the model, but three coefficients hardly adapt to 150 patients.) The
 # validation patients show what the threshold does.
-found = operating_points(y, model.decision_function(X), sensitivity=0.9)
+found = operating_points(
+    y, model.decision_function(X), sensitivity=0.9, at="population"
+)
 threshold = found.confidence_interval(
     0.95, name="threshold", alternative="greater"
 ).low[0]
