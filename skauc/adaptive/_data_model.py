@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtr
 
-from ..leave_pair_out._bootstrap import weighted_auc
 from ..leave_pair_out._coordinates import standard_unit
 from ..leave_pair_out._left_out import PairRows
 from ..leave_pair_out._ridge_models import ridge_models
@@ -222,7 +221,8 @@ class Projection:
             return join(m, source, size, self._sign)
         if size.n_features == 1 or not self.model.leave_pair_out:
             return uncorrected(m, s2)
-        return corrected(m, self.disagreement, size, self._training_auc)
+        auc = partial(self.model.rows.auc, self.score)
+        return corrected(m, self.disagreement, size, auc)
 
     def towards(self, source, share) -> float:
         """``share (z − m)``: part of the way to an AUC of rows left out, in probits."""
@@ -240,10 +240,6 @@ class Projection:
         # of a model that is sure of a perfect AUC no more than these rows can show
         variance = min(s2, size.variance(m)) + size.excess(source) * size.variance(z)
         return float(z - m), float(np.sqrt(variance))
-
-    def _training_auc(self):
-        rows = self.model.rows
-        return weighted_auc(self.score, rows.positive, rows.weight)
 
     def rates(self, threshold):
         """Posterior predictive ``FPR(t), TPR(t)``: mixtures of Student t tails."""

@@ -7,7 +7,7 @@ from scipy.special import ndtr, ndtri
 
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._components import normal_pdf
-from ..statistics._levels import balanced_variance
+from ..statistics._levels import balanced_variance, shrunk_auc
 
 # Chosen on half of the panel's data sets, judged on the others: benchmarks/README.md
 LEAST_WEIGHT = 2 / 3  # smallest weight of the AUC of rows left out
@@ -40,8 +40,7 @@ class DataSize:
 
     def probit(self, auc) -> float:
         """``Φ⁻¹((a n + ½)/(n + 1))``: finite where an AUC of n rows is 0 or 1."""
-        n = self.n_neg + self.n_pos
-        return float(ndtri((auc * n + 0.5) / (n + 1)))
+        return float(ndtri(shrunk_auc(auc, self.n_neg + self.n_pos)))
 
     def left_out(self, source, sign) -> float:
         """Probit of an AUC of rows left out, or 0 if it has the other sign.
@@ -101,6 +100,14 @@ def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
 def uncorrected(m, s2) -> AUCPosterior:
     """Posterior of a model without any rows left out; twice its own deviation."""
     return _normal(m, 2 * np.sqrt(s2), choice_probit=m)
+
+
+def without_model(source, size: DataSize, **entered) -> AUCPosterior:
+    """Posterior of an AUC of rows left out, or held out, alone; normal in probits."""
+    z = size.probit(source.auc)
+    # the delta method: Var Z = Var A/φ(z)²
+    deviation = np.sqrt(source.variance) / normal_pdf(z)
+    return _normal(z, deviation, choice_probit=z, **entered)
 
 
 def _normal(estimate, deviation, **entered) -> AUCPosterior:

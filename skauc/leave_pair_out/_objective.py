@@ -9,7 +9,6 @@ from scipy import sparse
 
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._rows import Rows
-from ._bootstrap import weighted_auc
 from ._coordinates import Coordinates, spread
 from ._newton import SQUARED, Loss, minimise
 
@@ -302,10 +301,8 @@ def _separates(fit, rows):
 
 def _ranks_alike(fit, other, rows):
     """Whether the training AUCs of two fits differ by at most .02."""
-    pair = (
-        weighted_auc(f.score(rows.X), rows.positive, rows.weight) for f in (fit, other)
-    )
-    return abs(np.subtract(*pair)) <= _SAME_AUC
+    aucs = [rows.auc(model.score(rows.X)) for model in (fit, other)]
+    return np.ptp(aucs) <= _SAME_AUC
 
 
 def optimum(fit, rows) -> Fit | None:

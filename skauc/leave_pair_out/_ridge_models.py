@@ -3,7 +3,6 @@
 import numpy as np
 from scipy import linalg
 
-from ._bootstrap import weighted_auc
 from ._coordinates import Coordinates, class_contrast, standard_unit
 from ._left_out import PAIR_ROWS, PairRows, auc_of_pairs, margins_without
 
@@ -52,8 +51,7 @@ def ridge_models(rows):
     directions = space.back(rows, V @ shares)
     auc = []
     for penalty, score in zip(penalties, (rows.X @ directions).T, strict=True):
-        everyone = weighted_auc(score, rows.positive, rows.weight)
-        auc.append(_auc(rows, pairs, values, U, target, penalty, everyone))
+        auc.append(_auc(rows, pairs, values, U, target, penalty, rows.auc(score)))
     return directions, np.array(auc)
 
 

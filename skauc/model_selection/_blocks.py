@@ -22,7 +22,7 @@ from ..statistics._moments import class_moments
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import Rows
 from ._posterior import Evaluation, evaluations
-from ._sample import Sample, even_sample
+from ._sample import Sample, sample_of_classes
 from ._training_rows import (
     ASSUMED,
     CONTRACT,
@@ -103,7 +103,7 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
         weight = weight[counted]
     P = matrix.shape[1]
     count = max(_GATHERED // P, _SAMPLE_ROWS_A_FEATURE * P)
-    sample, mass = even_sample(codes, weight, count)
+    sample, mass = sample_of_classes(codes, weight, count)
     X, y = _named(matrix[sample], matrix, estimator), classes[codes[sample]]
     sampled = evaluations(estimator, X, y, mass, replace(question, rows="training"))
     if sampled[0].model.linear is None:  # the refits of other classifiers need all rows

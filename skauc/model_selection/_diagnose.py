@@ -16,7 +16,6 @@ from ..statistics._result import Result, shown
 from . import _doubts as doubts
 from ._posterior import evaluations
 from ._question import Question
-from ._sample import auc_of_scores
 from .reading._estimators import fitted_clone
 from .reading._opened_model import OpenedModel
 
@@ -343,7 +342,7 @@ def _estimates(evaluation, neg, pos):
     name = "empirical" if evaluation.held_out else "resubstitution"
     out = {
         "plug-in binormal": BinormalROC.from_moments(neg, pos, equal_variance=True).auc,
-        name: auc_of_scores(model.score, model.front),
+        name: model.front.auc(model.score),
         "adaptive, model alone": float(ndtr(evaluation.projection.probit[0])),
     }
     if posterior.leave_pair_out is not None:

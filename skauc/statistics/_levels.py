@@ -362,6 +362,11 @@ def balanced_variance(auc, n_neg, n_pos):
     return hanley_mcneil_variance(auc, half, half) * half**2 / (n_neg * n_pos)
 
 
+def shrunk_auc(auc, n) -> float:
+    """``(A n + ½)/(n + 1)``: an AUC A of n rows, moved away from 0 and 1."""
+    return (auc * n + 0.5) / (n + 1)
+
+
 def _mean_covariance(v, weight):
     """Covariance of the (frequency-weighted) mean of the rows' placements."""
     weight = np.ones(v.shape[1]) if weight is None else weight
