@@ -73,14 +73,9 @@ def join(m, source, size: DataSize, sign=1.0) -> AUCPosterior:
     misfit = max(MISFIT, abs(z - m))
     w = max(LEAST_WEIGHT, misfit**2 / (misfit**2 + s2))
     estimate = m + w * (z - m)
-    deviation = size.width * np.sqrt(excess * size.variance(estimate))
-    return _normal(
-        estimate,
-        deviation,
-        choice_probit=m,
-        leave_pair_out=source.auc,
-        second_source=source.method,
-    )
+    variance = size.width**2 * excess * size.variance(estimate)
+    entered = {"leave_pair_out": source.auc, "second_source": source.method}
+    return _normal(estimate, variance, choice_probit=m, **entered)
 
 
 def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
@@ -94,22 +89,22 @@ def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
     if share < 1:
         estimate = share * estimate + (1 - share) * size.probit(auc())
     variance = size.width**2 * size.variance(estimate) + (share * MISFIT) ** 2
-    return _normal(estimate, np.sqrt(variance), choice_probit=m)
+    return _normal(estimate, variance, choice_probit=m)
 
 
 def uncorrected(m, s2) -> AUCPosterior:
     """Posterior of a model without any rows left out; twice its own deviation."""
-    return _normal(m, 2 * np.sqrt(s2), choice_probit=m)
+    return _normal(m, 4 * s2, choice_probit=m)
 
 
-def without_model(source, size: DataSize, **entered) -> AUCPosterior:
+def posterior_of_source(source, size: DataSize, **entered) -> AUCPosterior:
     """Posterior of an AUC of rows left out, or held out, alone; normal in probits."""
     z = size.probit(source.auc)
     # the delta method: Var Z = Var A/φ(z)²
-    deviation = np.sqrt(source.variance) / normal_pdf(z)
-    return _normal(z, deviation, choice_probit=z, **entered)
+    variance = source.variance * 2 * np.pi * np.exp(z**2)
+    return _normal(z, variance, choice_probit=z, **entered)
 
 
-def _normal(estimate, deviation, **entered) -> AUCPosterior:
-    variance = max(float(deviation) ** 2, np.finfo(float).tiny)
+def _normal(estimate, variance, **entered) -> AUCPosterior:
+    variance = max(float(variance), np.finfo(float).tiny)
     return AUCPosterior.normal(float(estimate), variance, **entered)

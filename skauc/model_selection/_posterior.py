@@ -11,18 +11,19 @@ from functools import cached_property
 
 import numpy as np
 
-from ..adaptive._join import CONTRAST
+from ..adaptive._join import CONTRAST, posterior_of_source
 from ..intervals._auc_estimate import score_variance
 from ..intervals._projection import project, ranks_nothing, warn_undefined
 from ..intervals._sample import Sample as ScoreSample
 from ..leave_pair_out._left_out import Source
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
+from ..statistics._levels import shrunk_auc
 from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
 from ._question import Question
 from ._sample import Sample
-from ._training_rows import ASSUMED, Judgement, judge_rows
+from ._training_rows import Verdict, judge_rows, known_verdict
 from .reading._fitted_model import FittedModel, fitted_models
 from .reading._opened_model import NotLinearError
 
@@ -33,23 +34,26 @@ class Evaluation:
 
     Parameters
     ----------
-    model : FittedModel
-    question : Question
-    rows : Judgement
-        Whether the rows trained the model.
     sample : Sample
-        What the rows of the model stand for.
+        The model, and what its rows stand for.
+    question : Question
+    verdict : Verdict
+        Whether the rows trained the model.
     """
 
-    model: FittedModel
-    question: Question
-    rows: Judgement
     sample: Sample
+    question: Question
+    verdict: Verdict
+
+    @property
+    def model(self) -> FittedModel:
+        """The model."""
+        return self.sample.model
 
     @property
     def held_out(self) -> bool:
         """Whether the rows did not train the model."""
-        return self.rows.kind == "held-out"
+        return self.verdict.kind == "held-out"
 
     @cached_property
     def reason_unranked(self) -> str | None:
@@ -82,6 +86,9 @@ class Evaluation:
     @cached_property
     def _source_and_reasons(self) -> tuple[Source | None, list[str]]:
         """The AUC of rows left out, and doubts about it."""
+        unranked = self.reason_unranked is not None
+        if self.held_out or not self.question.adaptive or unranked:
+            return None, []
         # there is no model of the data set behind a curved step that used y
         projection = None if self.model.broken_by is not None else self.projection
         return rows_left_out(self.sample, self.question, projection)
@@ -89,23 +96,16 @@ class Evaluation:
     @property
     def source(self) -> Source | None:
         """The AUC of rows left out; None if there is none."""
-        if (
-            self.held_out
-            or not self.question.adaptive
-            or self.reason_unranked is not None
-        ):
-            return None
         return self._source_and_reasons[0]
 
     @cached_property
     def posterior(self) -> AUCPosterior:
         """Posterior of the AUC with all doubts about it."""
+        known = {"rows": str(self.verdict), "pos_label": self.model.pos_label}
         if self.reason_unranked is not None:
             warn_undefined(self.reason_unranked)
-            nothing = AUCPosterior.point_mass_at_half()
-            return replace(nothing, rows=str(self.rows), pos_label=self.model.pos_label)
-        known = {"rows": str(self.rows), "warnings": tuple(self.doubts)}
-        return replace(self._joined(), pos_label=self.model.pos_label, **known)
+            return replace(AUCPosterior.point_mass_at_half(), **known)
+        return replace(self._joined(), warnings=tuple(self.doubts), **known)
 
     @property
     def choice(self) -> float:
@@ -134,12 +134,14 @@ class Evaluation:
         if not self.question.adaptive:
             return self.projection.auc()
         if self.held_out:
-            source = _empirical(self.sample.scores_as_feature)
-            return posterior_of_source(source, self.sample.size)
+            empirical = _empirical(self.sample.scores_as_feature)
+            return posterior_of_source(empirical, self.sample.size)
+        source = self.source
         if self.without_model:
-            posterior = posterior_of_source(self.source, self.sample.size, keep=True)
+            known = {"leave_pair_out": source.auc, "second_source": source.method}
+            posterior = posterior_of_source(source, self.sample.size, **known)
         else:
-            posterior = self.projection.auc(self.source)
+            posterior = self.projection.auc(source)
             posterior = replace(posterior, choice_probit=self._choice_by_model)
         return posterior.shifted(self.sample.probit_shift)
 
@@ -158,7 +160,7 @@ class Evaluation:
         if not self.question.adaptive:
             return out
         if self.held_out:
-            if self.rows.how == "detected":
+            if self.verdict.how == "detected":
                 out.append(doubts.JUDGED_HELD_OUT)
             return out
         out += model.doubts
@@ -171,7 +173,7 @@ class Evaluation:
                 out += doubts.equal_rows(model.given_rows, model.positive, front.group)
             else:
                 out += doubts.copied_rows(model.rows)
-        if self.rows.how == "assumed":
+        if self.verdict.how == "assumed":
             out.append(doubts.ROWS_ASSUMED.format(name=model.name))
         source, reasons = self._source_and_reasons
         out += reasons
@@ -197,9 +199,8 @@ class Evaluation:
     def warn(self, *, once=False) -> None:
         """Issue the doubts as warnings; ``once`` per data set, for a search."""
         known = self.doubts if self.reason_unranked is None else []
-        model = (
-            self.model
-        )  # the decisions of a curved model do not tell data sets apart
+        model = self.model
+        # the decisions of a curved model do not tell data sets apart
         rows = model.scored.content if model.linear is None else model.front
         doubts.warn(known, rows if once else None, model.score)
 
@@ -259,11 +260,10 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
         groups=question.groups,
         any_classifier=question.adaptive,
     )
-    unjudged = question.rows == "auto" and not question.adaptive
-    how = {"clones": question.is_report}  # a scorer fits nothing
-    judgement = ASSUMED if unjudged else judge_rows(models[0], question.rows, **how)
-    samples = map(Sample.of_all, models)
-    return [Evaluation(one.model, question, judgement, one) for one in samples]
+    verdict = known_verdict(question)
+    if verdict is None:  # a scorer fits nothing
+        verdict = judge_rows(models[0], clones=question.is_report)
+    return [Evaluation(Sample.of_all(model), question, verdict) for model in models]
 
 
 def posterior_of(found):
@@ -274,22 +274,10 @@ def posterior_of(found):
     return PairwiseAUCPosterior(posteriors)
 
 
-def posterior_of_source(source, size, *, keep=False) -> AUCPosterior:
-    """Posterior that is normal in probits, from an AUC and its variance."""
-    z = size.probit(source.auc)
-    # the delta method: Var Z = Var A/φ(z)²
-    variance = source.variance * 2 * np.pi * np.exp(z**2)
-    entered = {}
-    if keep:
-        entered = {"leave_pair_out": source.auc, "second_source": source.method}
-    variance = max(variance, np.finfo(float).tiny)
-    return AUCPosterior.normal(z, variance, choice_probit=z, **entered)
-
-
 def _empirical(rows) -> Source:
     """Empirical AUC of held-out scores, with the variance of its score interval."""
     weight = rows.weight if rows.weighted else None
     [scores] = ScoreSample.split([rows.X[:, 0]], rows.positive, weight, rows.group)
-    # (An + ½)/(n + 1): an AUC of 0 or 1 must not have variance 0
-    moved = (scores.auc * rows.n + 0.5) / (rows.n + 1)
-    return Source(scores.auc, float(score_variance(scores)(moved)), "empirical")
+    # an AUC of 0 or 1 must not have variance 0
+    variance = score_variance(scores)(shrunk_auc(scores.auc, rows.n))
+    return Source(scores.auc, float(variance), "empirical")

@@ -18,8 +18,10 @@ from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
 from ._doubts import STOPPED_EARLY, copied_rows, equal_rows, warn, warn_of_copies
 from ._left_out_rows import out_of_bag
+from ._posterior import evaluations
+from ._question import Question
 from ._scorers import Scorer, ready_made
-from ._training_rows import ASSUMED, HELD_OUT, judge_rows
+from ._training_rows import ASSUMED, HELD_OUT
 from .reading._estimators import (
     checked_rows,
     decision_values,
@@ -28,7 +30,6 @@ from .reading._estimators import (
     scores_towards,
     take_rows,
 )
-from .reading._fitted_model import fitted_models
 
 
 def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
@@ -97,12 +98,12 @@ def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
     return Scorer("make_lpo_auc_scorer", _leave_pair_out, params)
 
 
-def _leave_pair_out(estimator, X, y, *, sample_weight, **how):
-    X, y, sample_weight = rows_in_memory(X, y, sample_weight)
-    how["any_classifier"] = True
-    model, *more = fitted_models(estimator, X, y, sample_weight, **how)
+def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
+    data = rows_in_memory(X, y, sample_weight)
+    evaluation, *more = evaluations(estimator, *data, Question(**options))
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
+    model = evaluation.model
     if not np.any(model.w_front):
         warn_undefined(f"the coefficients of {short(estimator)} are all 0")
         return 0.5
@@ -122,7 +123,7 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **how):
             f"{model.name} has no leave-pair-out AUC in closed form "
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
-    trained = judge_rows(model, clones=False) not in (HELD_OUT, ASSUMED)
+    trained = evaluation.verdict not in (HELD_OUT, ASSUMED)
     fit = at_optimum(model.fit, model.front) if trained else None
     found = None if fit is None else leave_pair_out(fit, model.front)
     if found is None:

@@ -54,7 +54,7 @@ _ALIKE, _UNLIKE, _SMALL = 2.0, 3.0, 0.3
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Verdict:
     """Whether rows are training or held-out rows, and how that is known.
 
     Parameters
@@ -70,32 +70,35 @@ class Judgement:
         return f"{self.kind} ({self.how})"
 
 
-DETECTED = Judgement("training", "detected")
-HELD_OUT = Judgement("held-out", "detected")
-ASSUMED = Judgement("training", "assumed")
-CONTRACT = Judgement("training", "given")
+DETECTED = Verdict("training", "detected")
+HELD_OUT = Verdict("held-out", "detected")
+ASSUMED = Verdict("training", "assumed")
+CONTRACT = Verdict("training", "given")
 
 
-def judge_rows(model: FittedModel, rows="auto", *, clones=True) -> Judgement:
+def known_verdict(question) -> Verdict | None:
+    """The user's answer, or what a conjugate prior assumes; None if rows decide."""
+    if question.rows != "auto":
+        return Verdict(question.rows, "given")
+    return None if question.adaptive else ASSUMED
+
+
+def judge_rows(model: FittedModel, *, clones) -> Verdict:
     """Judge whether the rows of a model trained it.
 
     Parameters
     ----------
     model : FittedModel
         For more than two classes, any of the pairs: the rows of all classes are judged.
-    rows : {"auto", "training", "held-out"}, default="auto"
-        The user's answer; "auto" decides by the rows.
-    clones : bool, default=True
+    clones : bool
         Whether clones may be fitted. Otherwise rows are training rows, as a scorer
         expects, unless they contradict the fit.
 
     Returns
     -------
-    Judgement
+    Verdict
         ``training (assumed)`` if it cannot be decided.
     """
-    if rows != "auto":
-        return Judgement(rows, "given")
     scored = model.scored
     if scored.bag is not None:  # its members were fitted to these rows
         return DETECTED
@@ -124,9 +127,9 @@ def judge_rows(model: FittedModel, rows="auto", *, clones=True) -> Judgement:
         # weights of a step in a Pipeline do not reach a scorer
         in_pipeline = opened.whole is not opened.linear
         return ASSUMED if in_pipeline and scored.weight is None else HELD_OUT
-    judgement = _by_clones(scored, repeatable)
+    verdict = _by_clones(scored, repeatable)
     # the step had these rows, but the model other weights or another order
-    return ASSUMED if same and judgement is HELD_OUT else judgement
+    return ASSUMED if same and verdict is HELD_OUT else verdict
 
 
 def _gradient(model):
@@ -260,17 +263,17 @@ class _Training:
 
 
 def _by_clones(scored, repeatable):
-    """Judgement of the first training that explains the model, or of the last."""
-    judgement = ASSUMED
+    """Verdict of the first training that explains the model, or of the last."""
+    verdict = ASSUMED
     for training in _trainings(scored, repeatable):
         try:
             score = scored.scores - scored.opened.cut
-            judgement = _compare(training, score)
+            verdict = _compare(training, score)
         except Exception:  # a clone cannot be fitted to these rows
             return ASSUMED
-        if judgement is DETECTED:
+        if verdict is DETECTED:
             break
-    return judgement
+    return verdict
 
 
 def _trainings(scored, repeatable):
