@@ -254,6 +254,11 @@ SUPERVISED_STEP = (
     "(few strong features) or too low (by up to 0.18 for text). Use "
     "AdaptivePrior(refits=5), which refits the whole estimator"
 )
+RESAMPLED = (
+    "{name} resampled the rows of the fit, so that only refits of the whole estimator "
+    'can leave rows out: use class_weight="balanced" instead of it, or '
+    "AdaptivePrior(refits=5)"
+)
 NO_CLOSED_FORM = (
     "no closed form holds for {name}: its AUC comes only from fits that leave rows "
     "out (20 or 5 in a report, 5 in a scorer)"

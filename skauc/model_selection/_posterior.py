@@ -163,7 +163,8 @@ class Evaluation:
             if self.verdict.how == "detected":
                 out.append(doubts.JUDGED_HELD_OUT)
             return out
-        out += model.doubts
+        if (sampler := model.scored.opened.resampled_by) is not None:
+            out.append(doubts.RESAMPLED.format(name=sampler))
         if front.group is None:
             out += doubts.split_by_groups(model.estimator)
         # the weights of a sample are not copies, and other scores leave no rows out
