@@ -81,13 +81,17 @@ def second_source(fit, rows, gradient=None) -> Source | None:
     """
     if min(rows.shape) > MOST or not _can_leave_out(fit.objective, rows):
         return None
+    return pairs_left_out(fit, rows, gradient)
+
+
+def pairs_left_out(fit, rows, gradient=None) -> Source | None:
+    """:func:`second_source` of any size, and however few rows a class has."""
     end = at_optimum(fit, rows, gradient)
     found = None if end is None else leave_pair_out(end, rows)
     if found is None:
         return None
-    auc, variance = found
     method = "leave-pair-out" if rows.group is None else "group pairs"
-    return Source(auc, variance, method, departure(fit, end, rows))
+    return Source(*found, method, departure(fit, end, rows))
 
 
 def _can_leave_out(objective, rows):

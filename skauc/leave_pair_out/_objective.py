@@ -307,17 +307,20 @@ def _ranks_alike(fit, other, rows):
 
 def optimum(fit, rows) -> Fit | None:
     """The optimum of a fit's objective on some rows; None without convergence."""
-    objective = fit.objective
-    setting = Setting.of(objective, rows)
-    theta, converged = minimise(
-        setting.A,
-        rows.positive,
-        objective.case_weight(rows)[None],
-        objective.loss,
-        setting.penalty,
-        setting.start(fit, rows),
-    )
-    return setting.fit(rows, theta[0]) if converged[0] else None
+    found = optima(fit, rows, fit.objective.case_weight(rows)[None])
+    return None if found is None else found[0].fit(rows, found[1][0])
+
+
+def optima(fit, rows, weight) -> tuple[Setting, np.ndarray] | None:
+    """Setting and coefficients (m, d) of refits under m weightings of the rows.
+
+    ``weight`` of shape (m, n) holds the weights of the losses. None if a refit does not
+    converge.
+    """
+    setting, loss = Setting.of(fit.objective, rows), fit.objective.loss
+    known = setting.penalty, setting.start(fit, rows)
+    theta, converged = minimise(setting.A, rows.positive, weight, loss, *known)
+    return (setting, theta) if converged.all() else None
 
 
 def discriminant_ridge(

@@ -283,20 +283,14 @@ def diagnose(
     refuse_collection("X", X)
     if not question.adaptive:
         raise ValueError(f"prior must be an adaptive prior, got {prior!r}")
-    estimator = _fitted(estimator, X, y, sample_weight, pos_label, groups)
+    try:
+        OpenedModel.of(estimator)
+    except NotFittedError:
+        estimator = fitted_clone(estimator, X, y, sample_weight, pos_label, groups)
     found = evaluations(estimator, X, y, sample_weight, question)
     if len(found) > 1:
         return PairwiseDiagnosis({one.model.pair: _diagnosis(one) for one in found})
     return _diagnosis(found[0])
-
-
-def _fitted(estimator, X, y, sample_weight, pos_label, groups):
-    """The estimator, or a clone fitted to the rows if it is not fitted."""
-    try:
-        OpenedModel.of(estimator)
-    except NotFittedError:
-        return fitted_clone(estimator, X, y, sample_weight, pos_label, groups)
-    return estimator
 
 
 def _diagnosis(evaluation) -> Diagnosis:

@@ -112,8 +112,13 @@ def rounded_decisions(score_range, intercept) -> list[str]:
     ]
 
 
-def copied_rows(rows) -> list[str]:
-    """Sentence if rows occur several times, exactly or nearly (oversampling)."""
+def copies_of(model) -> list[str]:
+    """Sentence if rows of a model occur several times, exactly or nearly."""
+    group = model.front.group
+    # without a linear model the rows hold the decision only
+    if model.linear is None or group is not None:
+        return equal_rows(model.given_rows, model.positive, group)
+    rows = model.rows
     return list(rows.cached("copies", lambda: tuple(_copies(rows))))
 
 

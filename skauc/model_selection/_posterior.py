@@ -169,11 +169,7 @@ class Evaluation:
             out += doubts.split_by_groups(model.estimator)
         # the weights of a sample are not copies, and other scores leave no rows out
         if self.sample.is_all and self.question.left_out != "none":
-            # without a linear model the rows hold the decision only
-            if model.linear is None or front.group is not None:
-                out += doubts.equal_rows(model.given_rows, model.positive, front.group)
-            else:
-                out += doubts.copied_rows(model.rows)
+            out += doubts.copies_of(model)
         if self.verdict.how == "assumed":
             out.append(doubts.ROWS_ASSUMED.format(name=model.name))
         source, reasons = self._source_and_reasons
@@ -191,8 +187,6 @@ class Evaluation:
     def _doubts_of_weights(self):
         if self.model.front.group is not None:
             return []  # variances over groups do not depend on the scale of weights
-        if self.sample.is_all:
-            return doubts.not_counts(self.model.weight)
         rows = self.sample.all_rows
         given = rows.weight / np.where(rows.positive, *rows.raised[::-1])
         return doubts.not_counts(given)

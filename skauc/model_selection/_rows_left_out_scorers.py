@@ -10,13 +10,13 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check
 
 from .._validation import check_groups
 from ..intervals._projection import warn_undefined
-from ..leave_pair_out._left_out import leave_pair_out
-from ..leave_pair_out._objective import STOPPED, at_optimum, departure
+from ..leave_pair_out._left_out import pairs_left_out
+from ..leave_pair_out._objective import STOPPED
 from ..statistics._checks import check_option, short
 from ..statistics._levels import empirical_auc
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
-from ._doubts import STOPPED_EARLY, copied_rows, equal_rows, warn, warn_of_copies
+from ._doubts import STOPPED_EARLY, copies_of, equal_rows, warn, warn_of_copies
 from ._left_out_rows import out_of_bag
 from ._posterior import evaluations
 from ._question import Question
@@ -124,25 +124,19 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
     trained = evaluation.verdict not in (HELD_OUT, ASSUMED)
-    fit = at_optimum(model.fit, model.front) if trained else None
-    found = None if fit is None else leave_pair_out(fit, model.front)
-    if found is None:
+    source = pairs_left_out(model.fit, model.front) if trained else None
+    if source is None:
         raise ValueError(
             "X must be the rows (and sample_weight the weights) that trained the "
             f"{model.name}, got rows on which its gradient is not 0, a singular fit, "
             "groups without a closed form, or too weak a penalty for features of such "
             "different units; scale the features, or use skauc.cv_auc_scorer"
         )
-    group = model.front.group
-    if group is None:
-        copies = copied_rows(model.rows)
-    else:
-        copies = equal_rows(model.given_rows, model.positive, group)
-    warn(copies, model.front, model.score)
-    if departure(model.fit, fit, model.front) > STOPPED:
-        source = "rows left out of the optimum"
-        warn([STOPPED_EARLY.format(name=model.name, source=source)])
-    return found[0]
+    warn(copies_of(model), model.front, model.score)
+    if source.departure > STOPPED:
+        way = "rows left out of the optimum"
+        warn([STOPPED_EARLY.format(name=model.name, source=way)])
+    return source.auc
 
 
 def make_cv_auc_scorer(

@@ -357,11 +357,8 @@ def _scored_rows(estimator, opened, X, labels, weight, groups):
         kept = np.flatnonzero(weight)
         X, labels, weight = take_rows(X, kept), labels[kept], weight[kept]
         group = None if group is None else group[kept]
-    stages = opened.stages(X)
-    front = stages[-1][2] if stages else X
-    if opened.linear is None:
-        front = opened.curved_decisions(front)
-    else:
+    stages, front = opened.stages(X)
+    if opened.linear is not None:
         opened.check_front(front)
         front = check_features(front, len(labels))
         if front.shape[1] != opened.W.shape[1]:
