@@ -337,22 +337,25 @@ OTHER_FEATURES = (
 
 def of_search(search) -> list[str]:
     """Reasons why the candidates of a search cannot be compared on their rows."""
-    name, out = type(search).__name__, []
-    if hasattr(search, "factor") and search.random_state is None:
-        out.append(
-            f"{name} without random_state draws other rows for every candidate of a "
-            "round, so that its ranking and best_score_ cannot be trusted: pass "
-            "random_state"
-        )
-    return out
+    if not hasattr(search, "factor") or search.random_state is not None:
+        return []
+    return [
+        f"{type(search).__name__} without random_state draws other rows for every "
+        "candidate of a round, so that its ranking and best_score_ cannot be trusted: "
+        "pass random_state"
+    ]
+
+
+def scorers_of(search) -> list:
+    """The scorers of a fitted search."""
+    scorers = getattr(search, "scorer_", None)
+    return list(scorers.values()) if isinstance(scorers, dict) else [scorers]
 
 
 def split_by_groups(search) -> list[str]:
     """Sentence if a search was split or scored as rows that depend on each other."""
     name = type(getattr(search, "cv", None)).__name__
-    scorers = getattr(search, "scorer_", None)
-    scorers = scorers.values() if isinstance(scorers, dict) else [scorers]
-    if any(getattr(scorer, "knows_groups", False) for scorer in scorers):
+    if any(getattr(scorer, "knows_groups", False) for scorer in scorers_of(search)):
         name = "a scorer with groups"
     elif "Group" not in name and "TimeSeries" not in name:
         return []
