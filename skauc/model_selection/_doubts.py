@@ -115,10 +115,11 @@ def rounded_decisions(score_range, intercept) -> list[str]:
 def copies_of(model) -> list[str]:
     """Sentence if rows of a model occur several times, exactly or nearly."""
     group = model.front.group
-    # without a linear model the rows hold the decision only
-    if model.linear is None or group is not None:
+    # without a linear model its rows hold the decision only
+    rows = model.rows if model.linear is not None else model.scored.content
+    no_numbers = model.linear is None and rows.shape[1] == 1
+    if no_numbers or group is not None:
         return equal_rows(model.given_rows, model.positive, group)
-    rows = model.rows
     return list(rows.cached("copies", lambda: tuple(_copies(rows))))
 
 
@@ -205,6 +206,8 @@ def _near_copies(rows):
     if not 2 * _NEIGHBOURS <= n <= _MOST_ROWS or sparse.issparse(rows.X):
         return 0.0
     X = centred_rows(rows, slice(None), True, standard_unit(rows))
+    if not np.isfinite(X).all():  # a classifier may take missing values
+        return 0.0
     chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED)).astype(np.int64)
     # the nearest neighbour of a row is the row itself
     search = NearestNeighbors(n_neighbors=_NEIGHBOURS + 1, algorithm="brute").fit(X)
