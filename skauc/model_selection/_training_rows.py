@@ -220,13 +220,11 @@ def _keeps_rows(scored, strict):
         means = np.array([front[y == label].mean(axis=0) for label in linear.classes_])
         error = np.std(front, axis=0) / np.sqrt(len(y)) + np.zeros(means.shape)
         same = equal_means(means, linear.means_, error)
-    elif hasattr(linear, "support_vectors_"):
-        same = linear.support_.max() < n_rows(front)
-        if same:
-            gap = abs(take_rows(front, linear.support_) - linear.support_vectors_)
-            same = (gap - _SAME_ROW * abs(linear.support_vectors_)).max() <= 0
-    else:
+    elif not hasattr(linear, "support_vectors_"):
         return None
+    elif same := linear.support_.max() < n_rows(front):
+        gap = abs(take_rows(front, linear.support_) - linear.support_vectors_)
+        same = (gap - _SAME_ROW * abs(linear.support_vectors_)).max() <= 0
     return True if same else False if strict else None
 
 
