@@ -11,12 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg, sparse
 
-from ..leave_pair_out._coordinates import centred_gram
+from ..leave_pair_out._coordinates import centred_gram, positive_eigen
 from ..statistics._moments import class_moments
 
-# Rounding moves the eigenvalues of a scatter matrix by less than this share of the
-# largest one; smaller eigenvalues are directions in which the rows do not vary.
-RANK = 1e-10
 # Eigenvectors made from those of the Gram matrix of the rows, ``RᵀUΛ^−½``, lose the
 # digits of (λ_max/λ)^1.5: .1 at 1e-10
 GRAM_RANK = 1e-8
@@ -233,10 +230,3 @@ def _standardised(neg, pos, standardize):
     inverse = np.zeros(len(variance))
     inverse[varies] = 1 / np.sqrt(variance[varies])
     return inverse, (pos.mean - neg.mean) * inverse, squares @ inverse**2
-
-
-def positive_eigen(A, rank=RANK):
-    """Eigenvalues of a symmetric matrix beyond rounding, with their eigenvectors."""
-    values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False)
-    keep = values > rank * values[-1]
-    return values[keep], np.ascontiguousarray(vectors[:, keep])

@@ -114,7 +114,11 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
     for step in opened.steps:
         front = front.behind(step)
     whole = _Whole(blocks, matrix, front, opened.W, classes, codes, weight)
-    return [_of_all(whole.sample_of(one.model), whole, question) for one in sampled]
+    out = []
+    for part in (whole.sample_of(one.model) for one in sampled):
+        verdict = known_verdict(question) or _judge(part, whole, question.is_report)
+        out.append(Evaluation(part, question, verdict))
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,14 +147,6 @@ class _Whole:
         positive = (self.classes == model.pos_label)[self.codes[which]]
         rows = Rows(matrix, positive, self.weight[which]).as_counts()
         return Sample(model, rows, self.scores[which] @ model.mix)
-
-
-def _of_all(sample, whole, question):
-    """Evaluation of a model on all rows that its sample represents."""
-    verdict = known_verdict(question)
-    if verdict is None:
-        verdict = _judge(sample, whole, question.is_report)
-    return Evaluation(sample, question, verdict)
 
 
 def _judge(sample, whole, clones):

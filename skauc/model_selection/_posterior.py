@@ -249,10 +249,10 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
         groups=question.groups,
         any_classifier=question.adaptive,
     )
-    verdict = known_verdict(question)
-    if verdict is None:  # a scorer fits nothing
-        verdict = judge_rows(models[0], clones=question.is_report)
-    return [Evaluation(Sample.of_all(model), question, verdict) for model in models]
+    samples = [Sample(model, model.front, model.score) for model in models]
+    how = {"clones": question.is_report}  # a scorer fits nothing
+    verdict = known_verdict(question) or judge_rows(models[0], **how)
+    return [Evaluation(sample, question, verdict) for sample in samples]
 
 
 def posterior_of(found):
