@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtr
 
-from ..leave_pair_out._bootstrap import weighted_auc
 from ..leave_pair_out._coordinates import standard_unit
-from ..leave_pair_out._left_out import PairRows
+from ..leave_pair_out._left_out import even_sample
 from ..leave_pair_out._ridge_models import ridge_models
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
@@ -74,12 +73,11 @@ def _sample(rows):
     Also their numbers among all rows. Neither the order of rows and columns nor the
     units of the features matter, and a row of weight 2 counts as two equal rows.
     """
-    order = np.argsort(rows.X @ standard_unit(rows))
-    most = _MOST_ROWS // 2
-    sample = PairRows.of(order, rows, most)
-    masses = [m * min(1, most / m.sum()) for m in (sample.mass_neg, sample.mass_pos)]
-    weight = np.concatenate(masses)
-    return replace(rows[sample.both], weight=weight), sample.both
+    order, most = np.argsort(rows.X @ standard_unit(rows)), _MOST_ROWS // 2
+    classes = even_sample(order, rows.positive, rows.weight, most)
+    picked = np.concatenate([part for part, _ in classes])
+    weight = np.concatenate([m * min(1, most / m.sum()) for _, m in classes])
+    return replace(rows[picked], weight=weight), picked
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +220,8 @@ class Projection:
             return join(m, source, size, self._sign)
         if size.n_features == 1 or not self.model.leave_pair_out:
             return uncorrected(m, s2)
-        return corrected(m, self.disagreement, size, self._training_auc)
+        auc = partial(self.model.rows.auc, self.score)
+        return corrected(m, self.disagreement, size, auc)
 
     def towards(self, source, share) -> float:
         """``share (z − m)``: part of the way to an AUC of rows left out, in probits."""
@@ -240,10 +239,6 @@ class Projection:
         # of a model that is sure of a perfect AUC no more than these rows can show
         variance = min(s2, size.variance(m)) + size.excess(source) * size.variance(z)
         return float(z - m), float(np.sqrt(variance))
-
-    def _training_auc(self):
-        rows = self.model.rows
-        return weighted_auc(self.score, rows.positive, rows.weight)
 
     def rates(self, threshold):
         """Posterior predictive ``FPR(t), TPR(t)``: mixtures of Student t tails."""

@@ -7,7 +7,7 @@ from scipy.special import ndtr, ndtri
 
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._components import normal_pdf
-from ..statistics._levels import balanced_variance
+from ..statistics._levels import balanced_variance, shrunk_auc
 
 # Chosen on half of the panel's data sets, judged on the others: benchmarks/README.md
 LEAST_WEIGHT = 2 / 3  # smallest weight of the AUC of rows left out
@@ -40,8 +40,7 @@ class DataSize:
 
     def probit(self, auc) -> float:
         """``Φ⁻¹((a n + ½)/(n + 1))``: finite where an AUC of n rows is 0 or 1."""
-        n = self.n_neg + self.n_pos
-        return float(ndtri((auc * n + 0.5) / (n + 1)))
+        return float(ndtri(shrunk_auc(auc, self.n_neg + self.n_pos)))
 
     def left_out(self, source, sign) -> float:
         """Probit of an AUC of rows left out, or 0 if it has the other sign.
@@ -74,14 +73,9 @@ def join(m, source, size: DataSize, sign=1.0) -> AUCPosterior:
     misfit = max(MISFIT, abs(z - m))
     w = max(LEAST_WEIGHT, misfit**2 / (misfit**2 + s2))
     estimate = m + w * (z - m)
-    deviation = size.width * np.sqrt(excess * size.variance(estimate))
-    return _normal(
-        estimate,
-        deviation,
-        choice_probit=m,
-        leave_pair_out=source.auc,
-        second_source=source.method,
-    )
+    variance = size.width**2 * excess * size.variance(estimate)
+    entered = {"leave_pair_out": source.auc, "second_source": source.method}
+    return _normal(estimate, variance, choice_probit=m, **entered)
 
 
 def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
@@ -95,14 +89,22 @@ def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
     if share < 1:
         estimate = share * estimate + (1 - share) * size.probit(auc())
     variance = size.width**2 * size.variance(estimate) + (share * MISFIT) ** 2
-    return _normal(estimate, np.sqrt(variance), choice_probit=m)
+    return _normal(estimate, variance, choice_probit=m)
 
 
 def uncorrected(m, s2) -> AUCPosterior:
     """Posterior of a model without any rows left out; twice its own deviation."""
-    return _normal(m, 2 * np.sqrt(s2), choice_probit=m)
+    return _normal(m, 4 * s2, choice_probit=m)
 
 
-def _normal(estimate, deviation, **entered) -> AUCPosterior:
-    variance = max(float(deviation) ** 2, np.finfo(float).tiny)
+def posterior_of_source(source, size: DataSize, **entered) -> AUCPosterior:
+    """Posterior of an AUC of rows left out, or held out, alone; normal in probits."""
+    z = size.probit(source.auc)
+    # the delta method: Var Z = Var A/φ(z)²
+    variance = source.variance * 2 * np.pi * np.exp(z**2)
+    return _normal(z, variance, choice_probit=z, **entered)
+
+
+def _normal(estimate, variance, **entered) -> AUCPosterior:
+    variance = max(float(variance), np.finfo(float).tiny)
     return AUCPosterior.normal(float(estimate), variance, **entered)

@@ -5,7 +5,7 @@ This module knows scores and weights, not models.
 
 import numpy as np
 
-from ..statistics._levels import balanced_variance, empirical_auc
+from ..statistics._levels import balanced_variance, empirical_auc, shrunk_auc
 from ..statistics._numerics import block_rows, parts_of
 from ._coordinates import class_contrast, dense, spread, standard_unit
 
@@ -170,5 +170,5 @@ def model_variance(auc, rows) -> float:
     prior, m the size of the smaller class.
     """
     n_neg, n_pos = max(rows.n_neg, 1.0), max(rows.n_pos, 1.0)
-    m = min(n_neg, n_pos)
-    return float(balanced_variance((m * auc + 0.5) / (m + 1), n_neg, n_pos))
+    smaller = shrunk_auc(auc, min(n_neg, n_pos))
+    return float(balanced_variance(smaller, n_neg, n_pos))

@@ -271,7 +271,7 @@ def _by_samples(model, K, verbose, whole):
     outside = weighted_auc(scores, positive, (drawn == 0) * front.weight)
     if not np.isfinite(outside):
         return None
-    auc = plus_632(weighted_auc(model.score, positive, front.weight), outside)
+    auc = plus_632(front.auc(model.score), outside)
     # a solver may be far from an optimum, at another model in every fit
     of_solver = np.var(aucs(scores, positive, front.weight)[0], ddof=1)
     variance = _OF_SAMPLES * model_variance(auc, front) + of_solver

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -140,7 +141,7 @@ class BlockMatrix:
         distinct, places = np.unique(rows, return_inverse=True)
         chosen = np.zeros(len(self), dtype=bool)
         chosen[distinct] = True
-        parts = self.where(chosen).map(_features)
+        parts = self.where(chosen).map(attrgetter("X"))
         if sparse.issparse(parts[0]):
             return sparse.vstack(parts, format="csr")[places]
         return np.concatenate(parts)[places]
@@ -233,10 +234,6 @@ def _kind(y):
     if y is None:
         return "none"
     return "texts" if isinstance(y.flat[0], str) else "numbers"
-
-
-def _features(block):
-    return block.X
 
 
 def _scores(block, w):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._levels import empirical_auc
 from ._weights import raising_factor
 
 LIMIT_BYTES = 256 * 2**20
@@ -126,6 +127,11 @@ class Rows:
         return pos / (neg + pos)
 
     @property
+    def code(self) -> np.ndarray:
+        """0 for negative and 1 for positive rows, (n,)."""
+        return self.positive.astype(np.int64)
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of features."""
         return self.X.shape
@@ -149,6 +155,11 @@ class Rows:
     def n(self) -> float:
         """Sum of the weights."""
         return self.n_neg + self.n_pos
+
+    def auc(self, score) -> float:
+        """Empirical AUC of scores (n,) of the rows."""
+        weight = self.weight if self.weighted else None
+        return empirical_auc(score, self.positive, weight)
 
     @cached_property
     def independent(self) -> tuple[float, ...]:

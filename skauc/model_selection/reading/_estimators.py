@@ -277,9 +277,14 @@ def fitted_to_rows(estimator, X, y, weight, rows, group=None):
     if len(np.unique(rows)) < len(rows) and _keeps_copies_together(model):
         group = np.arange(len(y)) if group is None else group
     weight, group = (v if v is None else v[rows] for v in (weight, group))
-    known = weight_for_fit(model, weight) | groups_for_fit(model, group)
+    return _fitted(model, take_rows(X, rows), y[rows], weight, group)
+
+
+def _fitted(model, X, y, weight, groups):
+    """Fit a model with weights and groups, if it takes them."""
+    known = weight_for_fit(model, weight) | groups_for_fit(model, groups)
     with columns_named(X):
-        return model.fit(take_rows(X, rows), y[rows], **known)
+        return model.fit(X, y, **known)
 
 
 def scores_towards(model, X, y, positive) -> np.ndarray:
@@ -309,12 +314,9 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=Non
     if pos_label is not None or len(distinct_labels(labels)) <= 2:
         check_weight(sample_weight, check_positive(y, pos_label=pos_label))
     groups = check_groups(groups, len(labels))
-    labels, sample_weight, X, groups = counted_rows(labels, sample_weight, X, groups)
+    labels, weight, X, groups = counted_rows(labels, sample_weight, X, groups)
     _check_range(X)
-    model = clone(estimator)
-    known = weight_for_fit(model, sample_weight) | groups_for_fit(model, groups)
-    with columns_named(X):
-        return model.fit(X, labels, **known)
+    return _fitted(clone(estimator), X, labels, weight, groups)
 
 
 def _check_range(X):
