@@ -235,14 +235,9 @@ def height(x, y, at, side="right"):
 
     On a vertical piece this is its top, or with ``side="left"`` its bottom.
     """
-    # "right": x[left] is the last corner at or before ``at``, a vertical piece's top;
-    # "left": x[right] is the first at or after it, the bottom.
-    right = np.searchsorted(x, at, side=side)
-    left = np.maximum(right - 1, 0)
-    right = np.minimum(left + 1, len(x) - 1) if side == "right" else right
-    run = x[right] - x[left]
-    share = np.where(run > 0, at - x[left], 0) / np.where(run > 0, run, 1)
-    return y[left] + share * (y[right] - y[left])
+    if side == "left":  # at equal x, np.interp takes the last corner: here the first
+        x, y, at = -x[::-1], y[::-1], -at
+    return np.interp(at, x, y)
 
 
 def placements(neg, pos, weight_neg=None, weight_pos=None):
