@@ -400,7 +400,7 @@ CLASSIFIERS = ["GaussianAUCClassifier", "IRLSLogisticRegression"]
 CLASSIFIERS += ["LinearDiscriminantROC", "QuadraticDiscriminantROC"]
 MAKERS = [name for name in skauc.__all__ if name.startswith("make_")]
 COSTLY = set(  # they fit many models or draw pictures
-    """SearchDisplay AUCPosteriorDisplay BinormalROCDisplay bootstrap_auc
+    """SearchDisplay AUCPosteriorDisplay ROCDisplay bootstrap_auc
     compare_cross_val_auc cross_val_auc cv_auc_scorer search_posterior
     bayesian_val_score diagnose auc_posterior make_cv_auc_scorer RowBlocks
     QuadraticROC.between_normals AUCPosterior PairwiseAUCPosterior""".split()
@@ -516,7 +516,7 @@ BODIES = {
     "RowBlocks": check_blocks,
     "one_sd_rule": check_rule,
     **dict.fromkeys(
-        ("AUCPosteriorDisplay", "BinormalROCDisplay", "SearchDisplay"), check_picture
+        ("AUCPosteriorDisplay", "ROCDisplay", "SearchDisplay"), check_picture
     ),
     **dict.fromkeys(
         (

@@ -48,6 +48,28 @@ class Result:
         names = columns.pop("", None)
         return data_frame(columns, index=None if names is None else list(names))
 
+    def plot(self, ax=None, **options):
+        """Draw the result; estimates with limits as a forest plot, one row each.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        **options
+            Style of the intervals, as for matplotlib's ``errorbar``.
+
+        Returns
+        -------
+        display
+            With the matplotlib objects in ``ax_``, ``figure_`` and ``intervals_``.
+
+        Raises
+        ------
+        TypeError
+            If the result has no estimates with limits.
+        """
+        return picture(self, ax, **options)
+
     def _labelled_columns(self) -> dict[str, Sequence]:
         """The columns, and the positive class where the result depends on it."""
         columns = dict(self._columns())

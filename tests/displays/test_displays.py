@@ -18,8 +18,8 @@ import skauc
 from skauc import (
     AUCPosteriorDisplay,
     BinormalROC,
-    BinormalROCDisplay,
     GaussianAUCClassifier,
+    ROCDisplay,
     auc_posterior,
     binormal_roc,
 )
@@ -61,7 +61,7 @@ def test_band_is_the_posterior_when_the_negatives_are_known():
     few = np.arange(n) - (n - 1) / 2
     few = mean + few * np.sqrt(scatter / (few @ few))
     y, score = np.repeat([0, 1], [len(many), n]), np.concatenate([many, few])
-    display = BinormalROCDisplay.from_predictions(y, score, confidence_level=0.9)
+    display = ROCDisplay.from_predictions(y, score, confidence_level=0.9)
     fpr, low, high = display.band
 
     def cdf(z, c):
@@ -81,7 +81,7 @@ def test_band_is_the_posterior_when_the_negatives_are_known():
 def test_curves_are_the_numbers(fitted):
     model, X, y = fitted
     score = model.decision_function(X)
-    display = BinormalROCDisplay.from_estimator(model, X, y)
+    display = ROCDisplay.from_estimator(model, X, y)
     roc = binormal_roc(y, score)
     fpr, tpr = display.line_.get_data()
     assert tpr == pytest.approx(roc.roc(fpr))
@@ -118,11 +118,11 @@ def test_posterior_display_draws_density_mean_and_interval(fitted):
 
 def test_positive_label_flips_the_curve(fitted):
     model, X, y = fitted
-    one = BinormalROCDisplay.from_estimator(model, X, y, pos_label="virginica")
-    other = BinormalROCDisplay.from_estimator(model, X, y, pos_label="versicolor")
+    one = ROCDisplay.from_estimator(model, X, y, pos_label="virginica")
+    other = ROCDisplay.from_estimator(model, X, y, pos_label="versicolor")
     assert other.roc.auc == pytest.approx(one.roc.auc)
     assert "positive label: versicolor" in other.ax_.get_xlabel()
-    flipped = BinormalROCDisplay.from_predictions(
+    flipped = ROCDisplay.from_predictions(
         y, model.decision_function(X), pos_label="versicolor"
     )
     assert flipped.roc.auc == pytest.approx(1 - one.roc.auc)
@@ -131,8 +131,8 @@ def test_positive_label_flips_the_curve(fitted):
 def test_displays_share_axes_in_different_colours(plt, fitted):
     model, X, y = fitted
     fig, ax = plt.subplots()
-    first = BinormalROCDisplay.from_estimator(model, X, y, ax=ax, plot_band=False)
-    second = BinormalROCDisplay(model[-1].roc_, name="trained").plot(ax)
+    first = ROCDisplay.from_estimator(model, X, y, ax=ax, plot_band=False)
+    second = ROCDisplay(model[-1].roc_, name="trained").plot(ax)
     assert first.ax_ is second.ax_ is ax
     assert second.figure_ is fig
     assert first.line_.get_color() != second.line_.get_color()
@@ -141,7 +141,7 @@ def test_displays_share_axes_in_different_colours(plt, fitted):
 
 
 def test_options_are_passed_on():
-    display = BinormalROCDisplay(BinormalROC(0, 1, 1, 2), name="model")
+    display = ROCDisplay(BinormalROC(0, 1, 1, 2), name="model")
     display.plot(
         name="other",
         curve_kwargs={"color": "black"},
@@ -161,16 +161,14 @@ def test_weights_are_frequencies():
     rng = np.random.default_rng(0)
     y, score = np.repeat([0, 1], 20), rng.normal(size=40)
     weight = rng.integers(1, 3, 40)
-    a = BinormalROCDisplay.from_predictions(y, score, sample_weight=weight)
-    b = BinormalROCDisplay.from_predictions(
-        np.repeat(y, weight), np.repeat(score, weight)
-    )
+    a = ROCDisplay.from_predictions(y, score, sample_weight=weight)
+    b = ROCDisplay.from_predictions(np.repeat(y, weight), np.repeat(score, weight))
     assert a.roc.auc == pytest.approx(b.roc.auc)
     assert a.band[1] == pytest.approx(b.band[1])
 
 
 def test_a_class_without_spread_has_no_band():
-    display = BinormalROCDisplay.from_predictions([0, 0, 1, 1], [0.0, 0.0, 1.0, 2.0])
+    display = ROCDisplay.from_predictions([0, 0, 1, 1], [0.0, 0.0, 1.0, 2.0])
     assert display.band is None
     assert display.band_ is None
     with pytest.raises(ValueError, match=r"different scores .* 2 rows with scatter 0"):
@@ -198,15 +196,15 @@ def test_errors(fitted):
     iris = load_iris()
     many = RandomForestClassifier(2).fit(iris.data, iris.target)
     with pytest.raises(ValueError, match=r"must separate two classes .*got 3"):
-        BinormalROCDisplay.from_estimator(many, iris.data, iris.target)
+        ROCDisplay.from_estimator(many, iris.data, iris.target)
     with pytest.raises(ValueError, match=r"response_method must be one of .* got 'x'"):
-        BinormalROCDisplay.from_estimator(model, X, y, response_method="x")
+        ROCDisplay.from_estimator(model, X, y, response_method="x")
     with pytest.raises(ValueError, match=r"pos_label must be one of .* got 'setosa'"):
-        BinormalROCDisplay.from_estimator(model, X, y, pos_label="setosa")
+        ROCDisplay.from_estimator(model, X, y, pos_label="setosa")
     with pytest.raises(
         ValueError, match=r"confidence_level must lie in \(0, 1\), got 1"
     ):
-        BinormalROCDisplay.from_estimator(model, X, y, confidence_level=1)
+        ROCDisplay.from_estimator(model, X, y, confidence_level=1)
 
 
 # Short ways ---------------------------------------------------------------------------
@@ -215,7 +213,7 @@ def test_errors(fitted):
 def test_an_estimate_plots_its_scores(plt):
     y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
     drawn = skauc.auc_estimate(y, score).plot()
-    expected = BinormalROCDisplay.from_predictions(y, score)
+    expected = ROCDisplay.from_predictions(y, score)
     assert drawn.line_.get_ydata() == pytest.approx(expected.line_.get_ydata())
     assert drawn.tpr == pytest.approx(expected.tpr)
     assert drawn.band_ is not None
@@ -223,7 +221,7 @@ def test_an_estimate_plots_its_scores(plt):
     weight = [1, 2, 1, 1, 1, 1, 3, 1]
     weighted = skauc.auc_estimate(y, score, sample_weight=weight).plot(ax, name="w")
     assert weighted.ax_ is ax
-    expected = BinormalROCDisplay.from_predictions(y, score, sample_weight=weight)
+    expected = ROCDisplay.from_predictions(y, score, sample_weight=weight)
     assert weighted.roc == expected.roc
 
 
@@ -262,7 +260,7 @@ def folds():
 
 def test_folds_are_scikit_learns_and_their_average(folds):
     cv_results, X, y = folds
-    display = BinormalROCDisplay.from_cv_results(cv_results, X, y, name="iris")
+    display = ROCDisplay.from_cv_results(cv_results, X, y, name="iris")
     tests, models = cv_results["indices"]["test"], cv_results["estimator"]
     curves = [
         roc_curve(y[rows], model.decision_function(X[rows]), pos_label="b")[:2]
@@ -290,9 +288,9 @@ def test_folds_are_scikit_learns_and_their_average(folds):
 
 def test_curves_in_a_tuple_and_none():
     roc = skauc.empirical_roc([0, 1, 0, 1], [1, 2, 3, 4])
-    assert len(BinormalROCDisplay((roc, roc)).plot().line_) == 2
+    assert len(ROCDisplay((roc, roc)).plot().line_) == 2
     with pytest.raises(ValueError, match="roc must hold at least one curve"):
-        BinormalROCDisplay([]).plot()
+        ROCDisplay([]).plot()
 
 
 def test_errors_of_folds(folds):
@@ -301,8 +299,8 @@ def test_errors_of_folds(folds):
     both = "['estimator', 'indices']"
     for given, got in [({}, both), ({"estimator": []}, "['indices']"), (1, both)]:
         with pytest.raises(ValueError, match=f"{rule}, but it lacks {re.escape(got)}"):
-            BinormalROCDisplay.from_cv_results(given, X, y)
+            ROCDisplay.from_cv_results(given, X, y)
     with pytest.raises(ValueError, match="X must have the 100 rows of y, got 99 rows"):
-        BinormalROCDisplay.from_cv_results(cv_results, X[1:], y)
+        ROCDisplay.from_cv_results(cv_results, X[1:], y)
     with pytest.raises(ValueError, match="got 50 rows and the row number"):
-        BinormalROCDisplay.from_cv_results(cv_results, X[:50], y[:50])
+        ROCDisplay.from_cv_results(cv_results, X[:50], y[:50])
