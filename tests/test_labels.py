@@ -230,6 +230,9 @@ def test_displays_name_the_positive_class(label):
         skauc.ROCDisplay.from_estimator(MODEL, X, WORDS, **given),
         skauc.ROCDisplay.from_predictions(WORDS, SCORE, **given),
         posterior.plot(),
+        skauc.CalibrationDisplay.from_estimator(MODEL, X, WORDS, **given),
+        skauc.DecisionCurveDisplay.from_estimator(MODEL, X, WORDS, **given),
+        skauc.operating_points(WORDS, SCORE, threshold=0, **given).plot(),
         skauc.AUCPosteriorDisplay.from_predictions(WORDS, SCORE, **given),
     ]
     for display in displays:

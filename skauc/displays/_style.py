@@ -149,8 +149,9 @@ class Display:
         if self.figure_.get_layout_engine() is None:
             return
         if loc is None or self._covers_a_curve(drawn):
-            below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
-            self.ax_.legend(**below, borderaxespad=_BELOW, **legend)
+            side, x = ("right", 1) if loc is None else ("center", 0.5)
+            legend |= {"loc": f"upper {side}", "bbox_to_anchor": (x, 0)}
+            self.ax_.legend(borderaxespad=_BELOW, **legend)
 
     def _covers_a_curve(self, legend):
         """Whether a legend lies over a curve, or is larger than the axes."""

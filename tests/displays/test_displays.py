@@ -95,7 +95,14 @@ def test_curves_are_the_numbers(fitted):
     assert gap == pytest.approx(np.max(empirical - x))
     low, high = display.band[1:]
     assert np.all(low <= high)
-    assert f"Pipeline (AUC = {roc.auc:.2f})" == display.line_.get_label()
+    assert display.band[1][-1] == 1
+    # both intervals of the legend: that of the posterior of the same scores, by draws
+    posterior = AUCPosteriorDisplay.from_predictions(y, score).posterior
+    assert display.auc_interval == pytest.approx(posterior.interval(0.95), abs=4e-3)
+    limits = "{:.2f} to {:.2f}".format(*display.auc_interval)
+    assert display.line_.get_label() == f"Pipeline (AUC {roc.auc:.2f}, {limits})"
+    limits = skauc.auc_estimate(y, score).confidence_interval()
+    assert display.empirical_interval == limits
 
 
 def test_posterior_display_draws_density_mean_and_interval(fitted):
@@ -225,11 +232,12 @@ def test_an_estimate_plots_its_scores(plt):
     assert weighted.roc == expected.roc
 
 
-def test_no_band_for_rows_in_groups():
+def test_rows_in_groups_have_the_empirical_interval_only():
     y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
     grouped = skauc.auc_estimate(y, score, groups=[0, 0, 1, 1, 2, 2, 3, 3])
-    assert grouped.plot().band_ is None
-    assert grouped.plot(plot_band=True).band_ is not None
+    drawn = grouped.plot(confidence_level=0.9)
+    assert drawn.band_ is drawn.auc_interval is None
+    assert drawn.empirical_interval == grouped.confidence_interval(0.9)
 
 
 # Empirical curves ---------------------------------------------------------------------
@@ -271,7 +279,7 @@ def test_folds_are_scikit_learns_and_their_average(folds):
         assert line.get_ydata() == pytest.approx(tpr)
     areas = [auc(*curve) for curve in curves]
     mean, spread = np.mean(areas), np.std(areas, ddof=1)
-    text = f"iris (average of folds, AUC = {mean:.2f} ± {spread:.2f})"
+    text = f"iris (average of folds, AUC {mean:.2f} ± {spread:.2f})"
     assert display.average_line_.get_label() == text
     x, mean = display.average_line_.get_data()
     inner = (x > 0.001) & (x < 0.999)
@@ -284,6 +292,7 @@ def test_folds_are_scikit_learns_and_their_average(folds):
     spread = display.band_.get_paths()[0].vertices[:, 1]
     assert spread.min() >= 0
     assert spread.max() <= 1
+    assert display.plot(plot_folds=False).line_ == []
 
 
 def test_curves_in_a_tuple_and_none():
