@@ -285,8 +285,8 @@ def _smooth_curve(probability, positive, weight, level) -> Curve:
             break
     # between the 10th smallest and the 10th largest, as rms does
     share = 10 / max(weight.sum(), 200)
-    ends = checks.quantiles(probability, weight, [share, 1 - share], 1)
-    x = np.linspace(*ends, _GRID)
+    low, high = checks.quantiles(probability, weight, [share, 1 - share], 1)
+    x = np.linspace(low, high, _GRID)
     X = np.column_stack([np.ones(_GRID), _spline(logit(x), at)])
     centre = X @ np.append(found.intercept, found.coef[0])
     # η ± z √(x̃ᵀVx̃)
