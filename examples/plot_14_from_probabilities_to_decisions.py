@@ -91,7 +91,9 @@ display = DecisionCurveDisplay.from_predictions(
 benefit = display.to_frame()
 for name in (*models, "treat all"):
     row = benefit[(benefit.model == name) & (benefit.threshold == 0.1)].iloc[0]
-    print(f"net benefit of {name}: {row.estimate:.3f} ({row.low:.3f} to {row.high:.3f})")
+    print(
+        f"net benefit of {name}: {row.estimate:.3f} ({row.low:.3f} to {row.high:.3f})"
+    )
 
 # %%
 # What the decision at .1 means for patients, with its intervals. Naive Bayes misses

@@ -24,24 +24,6 @@ from skauc import (
     binormal_roc,
 )
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
-
-
-@pytest.fixture
-def plt():
-    import matplotlib.pyplot as plt
-
-    return plt
-
 
 @pytest.fixture
 def fitted():

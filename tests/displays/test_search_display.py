@@ -10,21 +10,11 @@ from sklearn.preprocessing import StandardScaler
 
 from skauc import ResubstitutionSplit, SearchDisplay, cbauc_scorer, search_posterior
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
 X, Y = make_classification(60, 4, n_redundant=0, flip_y=0.3, random_state=1)
 FREE = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
 CS = [1e-3, 1e-2, 0.1, 1.0]
 PIPE = make_pipeline(StandardScaler(), LogisticRegression())
 NAME, SCALING = "logisticregression__C", "logisticregression__intercept_scaling"
-
-
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
 
 
 def searched(grid):
@@ -94,9 +84,7 @@ def test_categories_are_intervals():
     assert display.one_sd_ is None
 
 
-def test_axes_of_the_caller_and_options():
-    import matplotlib.pyplot as plt
-
+def test_axes_of_the_caller_and_options(plt):
     _, ax = plt.subplots()
     posterior = search_posterior(searched({NAME: CS}), X, Y, random_state=0)
     display = posterior.plot(ax, despine=True, name="a")
