@@ -437,6 +437,7 @@ def _rows_of(sample):
 
 def _interval(estimate, confidence_level):
     """Limits of an AUC; None where a class is too small."""
+    check_level("confidence_level", confidence_level)
     try:
         return estimate.confidence_interval(confidence_level)
     except ValueError:

@@ -19,6 +19,7 @@ _FOREST = {
     "odds_ratio": (1.0, ".3g"),
     "coefficient": (0.0, ".3g"),
     "difference": (0.0, ".3f"),
+    "mean": (0.0, ".3f"),
     "estimate": (None, ".3g"),
     "auc": (None, ".2f"),
 }
@@ -156,7 +157,8 @@ class Display:
     def _covers_a_curve(self, legend):
         """Whether a legend lies over a curve, or is larger than the axes."""
         legend.set_in_layout(False)  # axes must not shrink to its size
-        self.figure_.draw_without_rendering()  # finds all positions
+        # finds all positions, also of a figure inside another one
+        self.figure_.canvas.figure.draw_without_rendering()
         box, frame = legend.get_window_extent(), self.ax_.get_window_extent()
         paths = (li.get_path().transformed(li.get_transform()) for li in self.ax_.lines)
         return box.width > frame.width or any(
@@ -171,7 +173,7 @@ def _(value: Result, ax=None, **style) -> Display:
     drawn = next((name for name in _FOREST if name in columns), None)
     if drawn is None or "low" not in columns:
         raise TypeError(f"no display draws a value of type {type(value).__name__}")
-    names = columns.get("", [""] * len(columns[drawn]))
+    names = list(map(str, columns.get("", [""] * len(columns[drawn]))))
     # the odds where all features are 0 are on a scale of their own
     kept = [k for k, name in enumerate(names) if not name.endswith("(Intercept)")]
     numbers = [np.asarray(columns[name])[kept] for name in (drawn, "low", "high")]
@@ -190,6 +192,7 @@ def _(value: Result, ax=None, **style) -> Display:
         wide = np.nanmax(numbers[2]) > 30 * np.nanmin(numbers[1])
         display.ax_.xaxis.set_minor_formatter("" if wide else "{x:g}")
     # from the right, because the names need room at the left
-    title = of_class(drawn.replace("_", " "), value.pos_label)
+    title = drawn.replace("_", " ").replace("auc", "AUC")
+    title = of_class(title, value.pos_label)
     display.ax_.set_xlabel(title, loc="right")
     return display
