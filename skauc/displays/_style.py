@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..posterior._joint import AUCDifferencePosterior
 from ..statistics._checks import check_option
 from ..statistics._collections import refuse_collection
 from ..statistics._result import Result, picture
@@ -14,15 +15,8 @@ from ..statistics._result import Result, picture
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _METHODS = "auto", "decision_function", "predict_proba"
 _BELOW = 4.2  # tick labels and the title of the axis, in font sizes of the legend
-# Columns that a forest plot draws: the value that means no effect, format of numbers
-_FOREST = {
-    "odds_ratio": (1.0, ".3g"),
-    "coefficient": (0.0, ".3g"),
-    "difference": (0.0, ".3f"),
-    "mean": (0.0, ".3f"),
-    "estimate": (None, ".3g"),
-    "auc": (None, ".2f"),
-}
+# Names of the column that a forest plot draws; the first that exists
+_ESTIMATES = "estimate", "odds_ratio", "coefficient", "difference", "auc", "mean"
 
 
 class Curve(NamedTuple):
@@ -123,17 +117,19 @@ class Display:
         style = {"linestyle": "none", "elinewidth": 1, "markersize": 4} | style
         return self.ax_.errorbar(x, y, xerr=reach[0], yerr=reach[1], **style)
 
-    def _rows_of_intervals(self, names, estimate, low, high, digits=None, **style):
-        """Draw one interval a row from the top, with numbers if they have a format."""
+    def _rows_of_intervals(
+        self, names, estimate, low, high, *, with_numbers=False, **style
+    ):
+        """Draw one interval a row from the top, perhaps with its numbers."""
         place = np.arange(len(names))
         drawn = self._points(estimate, place, x_limits=(low, high), fmt="o", **style)
         self.ax_.set_yticks(place, names, fontsize="small")
         self.ax_.set_ylim(len(names) - 0.5, -0.5)
-        if digits is not None:
-            form = f"{{:{digits}}} ({{:{digits}}} to {{:{digits}}})"
-            numbers = zip(estimate, low, high, strict=True)
+        if with_numbers:
+            d = 2 if np.nanmax(high - low) > 0.1 else 3
+            rows = zip(estimate, low, high, strict=True)
+            texts = [f"{a:.{d}f} ({b:.{d}f} to {c:.{d}f})" for a, b, c in rows]
             right = self.ax_.secondary_yaxis("right")
-            texts = [form.format(*row) for row in numbers]
             right.set_yticks(place, texts, fontsize="small")
             right.tick_params(length=0)
         return drawn
@@ -170,29 +166,37 @@ class Display:
 def _(value: Result, ax=None, **style) -> Display:
     """Forest plot: one interval a row, with its numbers and a line without effect."""
     columns = dict(value._columns())
-    drawn = next((name for name in _FOREST if name in columns), None)
+    drawn = next((name for name in _ESTIMATES if name in columns), None)
     if drawn is None or "low" not in columns:
         raise TypeError(f"no display draws a value of type {type(value).__name__}")
     names = list(map(str, columns.get("", [""] * len(columns[drawn]))))
     # the odds where all features are 0 are on a scale of their own
     kept = [k for k, name in enumerate(names) if not name.endswith("(Intercept)")]
     numbers = [np.asarray(columns[name])[kept] for name in (drawn, "low", "high")]
-    null, digits = _FOREST[drawn]
+    title, null = _scale_of(value)
     display = Display()
     display._open(ax)
-    style = {"color": display._colour(), "digits": digits} | style
-    names = [names[k] for k in kept]
-    display.intervals_ = display._rows_of_intervals(names, *numbers, **style)
-    null = getattr(value, "null", null)
+    style = {"color": display._colour()} | style
+    display.intervals_ = display._rows_of_intervals(
+        [names[k] for k in kept], *numbers, with_numbers=True, **style
+    )
     if null is not None:
         display.null_line_ = display.ax_.axvline(null, color="0.4", linestyle=":")
-    if drawn == "odds_ratio":
+    if null == 1:
         display.ax_.set_xscale("log", subs=(2, 5))
         display.ax_.xaxis.set_major_formatter("{x:g}")
         wide = np.nanmax(numbers[2]) > 30 * np.nanmin(numbers[1])
         display.ax_.xaxis.set_minor_formatter("" if wide else "{x:g}")
     # from the right, because the names need room at the left
-    title = drawn.replace("_", " ").replace("auc", "AUC")
-    title = of_class(title, value.pos_label)
-    display.ax_.set_xlabel(title, loc="right")
+    display.ax_.set_xlabel(of_class(title, value.pos_label), loc="right")
     return display
+
+
+def _scale_of(value):
+    """Title of the axis of estimates, and the value without an effect or None."""
+    if hasattr(value, "odds"):
+        return ("odds ratio", 1) if value._scale == "odds" else ("log odds ratio", 0)
+    pairs = hasattr(value, "difference") or hasattr(value, "pairs")
+    if pairs or isinstance(value, AUCDifferencePosterior):
+        return "difference", getattr(value, "null", 0)
+    return ("AUC" if hasattr(value, "auc") else "estimate"), None
