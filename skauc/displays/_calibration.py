@@ -89,9 +89,9 @@ class CalibrationDisplay(Display):
     >>> p = rng.uniform(0.05, 0.95, 400)
     >>> display = CalibrationDisplay.from_predictions(rng.uniform(size=400) < p, p)
     >>> print(display.line_.get_label())
-    slope 0.88 (0.68 to 1.08)
-    intercept 0.00 (-0.22 to 0.23)
-    Brier score 0.18 (0.17 to 0.20)
+    slope 1.17 (0.93 to 1.41)
+    intercept -0.10 (-0.33 to 0.13)
+    Brier score 0.17 (0.15 to 0.19)
     """
 
     curve: Curve
