@@ -28,12 +28,12 @@ class ROCDisplay(Display):
     """Plot of ROC curves, with their bands, areas and intervals.
 
     Answers: which true positive rate does the score reach at each false positive rate,
-    how certain is that, and where is the best threshold? Create it with
-    ``from_estimator`` or ``from_predictions``, with ``from_cv_results`` from the folds
-    of a cross-validation, or directly from a known curve: ``ROCDisplay(model.roc_)``,
-    or ``ROCDisplay(binormal_roc(y, score))`` for normal distributions, to compare with
-    the empirical curve on the same axes. The AUC in the legend is followed by its
-    interval, at the level of the band.
+    and how certain is that? Create it with ``from_estimator`` or ``from_predictions``,
+    with ``from_cv_results`` from the folds of a cross-validation, or directly from a
+    known curve: ``ROCDisplay(model.roc_)``, or ``ROCDisplay(binormal_roc(y, score))``
+    for normal distributions, to compare with the empirical curve on the same axes. The
+    AUC in the legend is followed by its interval, at the level of the band.
+    ``operating_points(y, score, best="youden").plot()`` marks the best threshold.
 
     Parameters
     ----------
@@ -57,8 +57,9 @@ class ROCDisplay(Display):
     chance_level_ : matplotlib Line2D or None
     band_ : matplotlib PolyCollection, a list of them, or None
         For a list of curves: one standard deviation around the average.
-    youden_point_ : matplotlib Line2D or None
-        Point with the largest TPR − FPR.
+    points_ : matplotlib ErrorbarContainer
+        Points with their intervals, drawn by ``operating_points(…).plot()``, for
+        example the point of Youden with ``best="youden"``.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -223,7 +224,6 @@ class ROCDisplay(Display):
         *,
         name=None,
         curve_kwargs=None,
-        plot_youden=True,
         plot_band=True,
         plot_folds=True,
         plot_chance_level=False,
@@ -241,8 +241,8 @@ class ROCDisplay(Display):
             Replaces the name of the display.
         curve_kwargs : dict, default=None
             Style of the curve.
-        plot_youden, plot_band : bool, default=True
-            Whether to draw the point of Youden, and the band if the display has one.
+        plot_band : bool, default=True
+            Whether to draw the band, if the display has one.
         plot_folds : bool, default=True
             Whether to draw the curve of each fold beside their average.
         plot_chance_level : bool, default=False
@@ -255,14 +255,12 @@ class ROCDisplay(Display):
         ROCDisplay
         """
         self._open(ax)
-        self.band_ = self.average_line_ = self.chance_level_ = self.youden_point_ = None
+        self.band_ = self.average_line_ = self.chance_level_ = None
         name = self.name if name is None else name
         if isinstance(self.roc, list | tuple):
             self._draw_folds(name, curve_kwargs, plot_band, plot_folds)
         else:
             self._draw_curve(name, curve_kwargs, plot_band)
-            if plot_youden:
-                self._mark_youden(self.line_.get_color())
         if plot_chance_level:
             text = "chance level (AUC 0.5)"
             self.chance_level_ = self._chance((0, 1), (0, 1), chance_level_kw, text)
@@ -322,13 +320,6 @@ class ROCDisplay(Display):
             text = "± 1 SD of folds"
             self.band_ = self._band(_GRID, *limits, color=colour, label=text)
 
-    def _mark_youden(self, colour):
-        best = self.roc.youden()
-        style = {"marker": "o", "markeredgecolor": "white", "markersize": 8}
-        style |= {"color": colour, "linestyle": "none", "clip_on": False, "zorder": 4}
-        style["label"] = f"Youden point (J = {best.j:.2f})"
-        self.youden_point_ = self._curve([best.fpr], [best.tpr], **style)
-
 
 @picture.register
 def _(value: AUCEstimate, ax=None, **options) -> ROCDisplay:
@@ -362,8 +353,8 @@ def _(
     value: OperatingPoints, ax=None, *, confidence_level=0.95, **options
 ) -> ROCDisplay:
     """The ROC curve, with the points and their intervals unless all are points."""
-    options = {"confidence_level": confidence_level, "plot_youden": False} | options
     options = {"band": "pointwise" if value.chosen_by == "all" else None} | options
+    options["confidence_level"] = confidence_level
     display = picture(_curve_of(value), ax, **options)
     if value.chosen_by != "all":
         (low, high), y_limits = (

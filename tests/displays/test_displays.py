@@ -40,9 +40,6 @@ def test_curve_band_and_interval_are_the_numbers(fitted):
     x, tpr = display.line_.get_data()
     area = np.sum(np.diff(x) * (tpr[1:] + tpr[:-1]) / 2)
     assert area == pytest.approx(roc_auc_score(y, score))
-    point = display.youden_point_
-    gap = point.get_ydata()[0] - point.get_xdata()[0]
-    assert gap == pytest.approx(np.max(tpr - x))
     (band,) = display.band
     assert band.low.tolist() == skauc.empirical_roc(y, score).band(0.9).low.tolist()
     assert band.low[-1] == 1
@@ -98,7 +95,6 @@ def test_options_are_passed_on():
     display.plot(
         name="other",
         curve_kwargs={"color": "black"},
-        plot_youden=False,
         plot_chance_level=True,
         chance_level_kw={"linewidth": 3},
         despine=True,
@@ -107,17 +103,6 @@ def test_options_are_passed_on():
     assert display.line_.get_label().startswith("other (")
     assert display.chance_level_.get_linewidth() == 3
     assert not display.ax_.spines["top"].get_visible()
-    assert display.youden_point_ is None
-
-
-def test_weights_are_frequencies():
-    rng = np.random.default_rng(0)
-    y, score = np.repeat([0, 1], 20), rng.normal(size=40)
-    weight = rng.integers(1, 3, 40)
-    a = ROCDisplay.from_predictions(y, score, sample_weight=weight)
-    b = ROCDisplay.from_predictions(np.repeat(y, weight), np.repeat(score, weight))
-    assert a.roc.auc == pytest.approx(b.roc.auc)
-    assert a.auc_interval == pytest.approx(b.auc_interval)
 
 
 def test_scores_without_spread_have_no_posterior():
@@ -188,7 +173,6 @@ def test_an_empirical_curve_is_drawn_with_its_bands():
     band = roc.band(0.9)
     drawn = display.band_[0].get_paths()[0].vertices[:, 1]
     assert set(band.low.round(12)) <= set(drawn.round(12))
-    assert display.youden_point_.get_ydata()[0] == roc.youden().tpr
     assert roc.plot(band=None, name="marker").band_ is None
 
 
