@@ -65,8 +65,8 @@ class CalibrationDisplay(Display):
     .95 otherwise. It is a straight line in logits where a spline would separate the
     classes or has too few distinct values. It is drawn between the 10th smallest and
     the 10th largest probability, or the quantiles .05 and .95 below 200 rows. In
-    simulations of 50 to 500 rows the band covers .92 to .97 on average over the rows,
-    whether the true curve is straight or has one bend; with two bends it covers .74 to
+    simulations of 50 to 500 rows the band covers .90 to .97 on average over the rows,
+    where the true curve is straight or has one bend; with two bends it covers .74 to
     .91 below 100 rows, because three knots cannot follow them.
 
     Groups lie between quantiles, as for :func:`skauc.hosmer_lemeshow`, with Wilson's

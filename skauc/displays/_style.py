@@ -134,7 +134,7 @@ class Display:
             right.tick_params(length=0)
         return drawn
 
-    def _close(self, despine, loc=None, **legend):
+    def _close(self, despine, loc, side="center", **legend):
         """Draw the legend inside at loc, or below the axes if it would cover a curve.
 
         Only a layout engine makes room below; without one the legend stays inside.
@@ -146,8 +146,8 @@ class Display:
         if self.figure_.get_layout_engine() is None:
             return
         if loc is None or self._covers_a_curve(drawn):
-            side, x = ("right", 1) if loc is None else ("center", 0.5)
-            legend |= {"loc": f"upper {side}", "bbox_to_anchor": (x, 0)}
+            legend["bbox_to_anchor"] = (1 if side == "right" else 0.5, 0)
+            legend["loc"] = f"upper {side}"
             self.ax_.legend(borderaxespad=_BELOW, **legend)
 
     def _covers_a_curve(self, legend):
