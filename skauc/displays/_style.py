@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..posterior._joint import AUCDifferencePosterior
-from ..statistics._checks import check_option
+from ..statistics._checks import check_option, short
 from ..statistics._collections import refuse_collection
 from ..statistics._result import Result, picture
 
@@ -60,6 +60,11 @@ def responses(estimator, X, method, pos_label):
     if method == "auto":
         has_decision = hasattr(estimator, "decision_function")
         method = "decision_function" if has_decision else "predict_proba"
+    if not hasattr(estimator, method):
+        raise ValueError(
+            f"estimator must have {method}, got {short(estimator)}; a "
+            "CalibratedClassifierCV of it has predict_proba"
+        )
     score = getattr(estimator, method)(X)
     if method == "predict_proba":
         return score[:, classes.index(pos_label)], pos_label

@@ -12,6 +12,7 @@ from sklearn.metrics import auc, roc_auc_score, roc_curve
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 import skauc
 from skauc import (
@@ -132,6 +133,8 @@ def test_errors(fitted):
     many = RandomForestClassifier(2).fit(iris.data, iris.target)
     with pytest.raises(ValueError, match=r"must separate two classes .*got 3"):
         ROCDisplay.from_estimator(many, iris.data, iris.target)
+    with pytest.raises(ValueError, match=r"must have predict_proba, got LinearSVC\(\)"):
+        skauc.CalibrationDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
     with pytest.raises(ValueError, match=r"response_method must be one of .* got 'x'"):
         ROCDisplay.from_estimator(model, X, y, response_method="x")
     with pytest.raises(ValueError, match=r"pos_label must be one of .* got 'setosa'"):
