@@ -40,7 +40,7 @@ y = progression > np.median(progression)
 X, X_new, y, y_new = train_test_split(X, y, train_size=150, stratify=y, random_state=0)
 
 # %%
-# The grid: eight penalties of a logistic regression, six forests, two boosted ensembles.
+# The grid: eight penalties of a logistic regression, six forests, two boosted models.
 pipe = Pipeline([("scale", StandardScaler()), ("model", LogisticRegression())])
 forest = RandomForestClassifier(random_state=0)
 grid = [

@@ -36,9 +36,11 @@ Compare
 Choose a threshold, draw curves, plan a study
     operating_points                  sensitivity, specificity and more, with intervals
     empirical_roc                     ROC curve with confidence bands
-    binormal_roc                      smooth curve; BinormalROCDisplay draws them all
+    binormal_roc                      smooth curve; ROCDisplay draws them all
     auc_sample_size, auc_power        numbers of rows for a power or an interval
     calibration_estimate              calibration slope and intercept
+    CalibrationDisplay                calibration curve, groups, Brier score
+    DecisionCurveDisplay              net benefit of decisions by probabilities
     hosmer_lemeshow                   goodness-of-fit test of probabilities
 Train
     GaussianAUCClassifier             linear classifier with the largest Gaussian AUC
@@ -74,7 +76,9 @@ Each folder imports only from the lines below its own::
 from . import results as results
 from .adaptive._prior import AdaptivePrior as AdaptivePrior
 from .displays._auc_posterior import AUCPosteriorDisplay as AUCPosteriorDisplay
-from .displays._roc import BinormalROCDisplay as BinormalROCDisplay
+from .displays._calibration import CalibrationDisplay as CalibrationDisplay
+from .displays._decision_curve import DecisionCurveDisplay as DecisionCurveDisplay
+from .displays._roc import ROCDisplay as ROCDisplay
 from .displays._search import SearchDisplay as SearchDisplay
 from .distributed._dask_blocks import DaskBlocks as _DaskBlocks  # noqa: F401 (registers)
 from .estimators._calibration import calibration_estimate as calibration_estimate
