@@ -234,7 +234,7 @@ OPTIONS = {
     "auc_sample_size.method": one_of("binormal", "hanley_mcneil"),
     "bootstrap_auc.method": one_of(".632+", ".632", "oob"),
     "compare_auc.null": one_of(0.0, 0.5, 0.8, 1.0),
-    "compare_auc.method": one_of("delong", "permutation", "bootstrap", "welch"),
+    "compare_auc.method": one_of("delong", "permutation", "welch"),
     "GaussianAUCClassifier.threshold": one_of("youden", "prior", 0.1),
     "operating_points.threshold": rates,
     "operating_points.sensitivity": rates,
@@ -266,8 +266,6 @@ def draw_options(data, call, owner, required=()):
         elif strategy is not None and data.draw(st.integers(0, 2)) == 0:
             chosen[name] = data.draw(strategy)
         assert parameter.kind is not parameter.POSITIONAL_ONLY
-    if str(chosen.get("method")) == "bootstrap":
-        chosen["n_resamples"] = 20
     return chosen
 
 

@@ -326,14 +326,11 @@ def test_option_without_effect_is_refused(call, option):
 
 def test_options_with_an_effect_are_taken():
     assert estimate(method="delong", transform="probit") != estimate(method="delong")
-    drawn = partial(compare, method="bootstrap", n_resamples=100)
-    whole = drawn(fpr=(0, 1))  # the whole range is the AUC
-    assert (
-        whole.standard_error
-        == drawn().standard_error
-        == drawn(tpr=(0.0, 1.0)).standard_error
-    )
-    assert drawn(random_state=1).standard_error != whole.standard_error
+    rows = np.tile(Y, 2), *np.random.default_rng(0).normal(size=(2, 40))
+    drawn = partial(skauc.compare_auc, *rows, method="permutation", n_resamples=100)
+    whole = drawn(fpr=(0, 1)).pvalue  # the whole range is the AUC
+    assert whole == drawn().pvalue == drawn(tpr=(0.0, 1.0)).pvalue
+    assert drawn(random_state=1).pvalue != whole
     assert power(null=0.7) != power() == power(null=0.5)
 
 

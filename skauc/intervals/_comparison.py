@@ -197,7 +197,7 @@ class AUCComparisons(ComparedPairs):
         Names of the k scores.
     auc : ndarray of shape (k,)
     covariance : ndarray of shape (k, k)
-        DeLong's covariance of the AUCs, or the covariance of resampled AUCs.
+        DeLong's covariance of the AUCs.
     statistic : float
         ``(LA)ᵀ(LΣLᵀ)⁻¹(LA)``, where A holds the AUCs, Σ is their covariance and LA
         holds the differences from their mean. It is χ² distributed if all AUCs are
