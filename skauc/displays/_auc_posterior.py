@@ -14,8 +14,6 @@ from ..statistics._moments import class_moments
 from ..statistics._result import picture
 from ._style import Display, auc_text, label, of_class
 
-_PLOT = ("ax", "confidence_level", "plot_chance_level", "chance_level_kw", "despine")
-
 
 @dataclass(eq=False, repr=False)
 class AUCPosteriorDisplay(Display):
@@ -66,15 +64,15 @@ class AUCPosteriorDisplay(Display):
         name : str, default=None
             Name in the legend; for a single estimator None takes its class name.
         **options
-            Options of :meth:`plot` (``ax, confidence_level, plot_chance_level,
-            chance_level_kw, despine``) and of :func:`skauc.auc_posterior`
-            (``sample_weight``, ``pos_label``, ``prior``, …).
+            Options of :meth:`plot` (``ax, confidence_level, plot_chance_level``) and of
+            :func:`skauc.auc_posterior` (``sample_weight``, ``pos_label``, ``prior``,
+            …).
 
         Returns
         -------
         AUCPosteriorDisplay
         """
-        plot = {key: options.pop(key) for key in _PLOT if key in options}
+        plot = cls._for_plot(options)
         if isinstance(estimator, dict):
             models = estimator.items()
             posteriors = {k: auc_posterior(m, X, y, **options) for k, m in models}
@@ -130,32 +128,17 @@ class AUCPosteriorDisplay(Display):
         found = prior.project(np.ones(1), *classes, "separate").auc()
         return cls(replace(found, pos_label=pos_label), name=name).plot(**plot_kwargs)
 
-    def plot(
-        self,
-        ax=None,
-        *,
-        name=None,
-        confidence_level=0.95,
-        plot_chance_level=False,
-        chance_level_kw=None,
-        despine=False,
-    ):
+    def plot(self, ax=None, *, confidence_level=0.95, plot_chance_level=False):
         """Draw the densities.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             None makes a new figure.
-        name : str, default=None
-            Replaces the name of the display, if there is a single posterior.
         confidence_level : float in (0, 1), default=0.95
             Level of the shaded interval.
         plot_chance_level : bool, default=False
             Draw a vertical line at AUC ½.
-        chance_level_kw : dict, default=None
-            Style of that line.
-        despine : bool, default=False
-            Remove the top and right spines.
 
         Returns
         -------
@@ -165,7 +148,7 @@ class AUCPosteriorDisplay(Display):
         self._open(ax)
         posteriors = self.posterior
         if not isinstance(posteriors, dict):
-            posteriors = {self.name if name is None else name: posteriors}
+            posteriors = {self.name: posteriors}
         drawn = [self._draw(*item, confidence_level) for item in posteriors.items()]
         self.line_, self.mean_line_, self.interval_ = (
             artists[0] if len(artists) == 1 else list(artists)
@@ -173,20 +156,17 @@ class AUCPosteriorDisplay(Display):
         )
         if plot_chance_level:
             top = self.ax_.get_ylim()[1]
-            self.chance_level_ = self._chance((0.5, 0.5), (0, top), chance_level_kw)
+            self.chance_level_ = self._chance((0.5, 0.5), (0, top))
         low, high = self.ax_.get_xlim()
         named = {getattr(one, "pos_label", None) for one in posteriors.values()}
         xlabel = of_class("AUC", named.pop() if len(named) == 1 else None)
         self.ax_.set(xlabel=xlabel, ylabel="Posterior density")
         self.ax_.set(ylim=(0, None), xlim=(max(low, 0.0), min(high, 1.0)))
-        self._close(
-            despine, "upper left", title=f"mean and {confidence_level:.0%} interval"
-        )
+        self._close("upper left", title=f"mean and {confidence_level:.0%} interval")
         return self
 
     def _draw(self, name, posterior, confidence_level):
         """Draw one density, its mean and its interval."""
-        colour = self._colour()
         low, high = posterior.interval(confidence_level)
         mean = posterior.mean()
         text = label(name, auc_text(mean, (low, high)))
@@ -195,8 +175,8 @@ class AUCPosteriorDisplay(Display):
         ends = ndtri(posterior.ppf([1e-4, 1 - 1e-4]))
         grid = ndtr(np.linspace(*np.clip(ends, -8, 8), 401))
         density = posterior.pdf(grid)
-        style = {"color": colour, "linewidth": 2, "label": text, "gid": "skauc"}
-        line = self._curve(grid, density, **style)
+        line = self._model_curve(grid, density, label=text)
+        colour = line.get_color()
         inside = (grid >= low) & (grid <= high)
         interval = self._band(grid, 0, density, where=inside, color=colour)
         height = posterior.pdf(mean)

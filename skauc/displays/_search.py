@@ -8,7 +8,7 @@ import numpy as np
 from ..model_selection._search import SearchPosterior, search_posterior
 from ..statistics._checks import check_level
 from ..statistics._result import picture, shown
-from ._style import Display, auc_text, label, of_class
+from ._style import Display, auc_text, of_class
 
 
 @dataclass(eq=False, repr=False)
@@ -35,8 +35,6 @@ class SearchDisplay(Display):
         The argument ``order`` of :meth:`skauc.results.SearchPosterior.simplest`. If the
         plot has one numeric parameter, None takes that parameter, its smallest value
         being the simplest; otherwise None marks no candidate.
-    name : str, default=None
-        Name in the legend.
 
     Attributes
     ----------
@@ -75,7 +73,6 @@ class SearchDisplay(Display):
     _: KW_ONLY
     parameters: list[str] | None = None
     simplest: object = None
-    name: str | None = None
 
     def __post_init__(self):
         if not isinstance(self.posterior, SearchPosterior):
@@ -86,9 +83,7 @@ class SearchDisplay(Display):
             )
 
     @classmethod
-    def from_search(
-        cls, search, X, y, *, parameters=None, simplest=None, name=None, **options
-    ):
+    def from_search(cls, search, X, y, *, parameters=None, simplest=None, **options):
         """Plot the candidates of a fitted search.
 
         Parameters
@@ -97,35 +92,29 @@ class SearchDisplay(Display):
         X : array-like or sparse matrix of shape (n, n_features)
             The rows of the search.
         y : array-like of shape (n,)
-        parameters, simplest, name
+        parameters, simplest
             See the class.
         **options
-            Options of :meth:`plot` (``ax, confidence_level, despine``) and of
+            Options of :meth:`plot` (``ax, confidence_level``) and of
             :func:`skauc.search_posterior` (``prior``, ``n_jobs``, …).
 
         Returns
         -------
         SearchDisplay
         """
-        names = "ax", "confidence_level", "despine"
-        plot = {key: options.pop(key) for key in names if key in options}
+        plot = cls._for_plot(options)
         posterior = search_posterior(search, X, y, **options)
-        display = cls(posterior, parameters=parameters, simplest=simplest, name=name)
-        return display.plot(**plot)
+        return cls(posterior, parameters=parameters, simplest=simplest).plot(**plot)
 
-    def plot(self, ax=None, *, name=None, confidence_level=0.95, despine=False):
+    def plot(self, ax=None, *, confidence_level=0.95):
         """Draw the candidates.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             None makes a new figure.
-        name : str, default=None
-            Replaces the name of the display.
         confidence_level : float in (0, 1), default=0.95
             Level of the band or of the intervals.
-        despine : bool, default=False
-            Remove the top and right spines.
 
         Returns
         -------
@@ -134,9 +123,6 @@ class SearchDisplay(Display):
         check_level("confidence_level", confidence_level)
         names = self._drawn()
         values = [self._numbers(n) for n in names]
-        self.line_ = self.band_ = self.map_ = self.credible_set_ = None
-        self.intervals_ = None
-        self.selected_ = self.one_sd_ = self.selected_interval_ = None
         self._open(ax)
         mean, order = np.array(self.posterior.auc.mean()), self.simplest
         selected = self.posterior.selected
@@ -149,8 +135,7 @@ class SearchDisplay(Display):
             self._draw_map(*names, *values, confidence_level)
             places = values
         else:
-            name = self.name if name is None else name
-            self._draw_line(names[0], values[0], name, confidence_level)
+            self._draw_line(names[0], values[0], confidence_level)
             places = values[0], mean
             order = names[0] if order is None else order
             x = values[0][self.posterior.selected_index]
@@ -162,7 +147,7 @@ class SearchDisplay(Display):
         loc = "lower right" if self.line_ is not None else None
         # the names of candidates leave room at the left
         side = "right" if self.intervals_ is not None else "center"
-        self._close(despine, loc, side)
+        self._close(loc, side)
         return self
 
     @property
@@ -193,14 +178,14 @@ class SearchDisplay(Display):
             return np.array(values, dtype=float)
         return None
 
-    def _draw_line(self, parameter, x, name, confidence_level):
+    def _draw_line(self, parameter, x, confidence_level):
         """Draw the best candidate at each value, with its interval."""
         mean = self.posterior.auc.mean()
         by_value = np.lexsort((mean, x))
         best = by_value[np.append(np.diff(x[by_value]) > 0, True)]
         low, high = (end[best] for end in self.posterior.auc.interval(confidence_level))
         colour = self._colour()
-        text = label(name, f"{confidence_level:.0%} interval", "{0}: {1}")
+        text = f"{confidence_level:.0%} interval"
         self.band_ = self._band(x[best], low, high, color=colour, label=text)
         style = {"color": colour, "marker": ".", "gid": "skauc"}
         self.line_ = self._curve(x[best], mean[best], **style)

@@ -41,10 +41,9 @@ class ROCBand(LabelledResult):
     fpr, tpr, low, high : ndarray of shape (m,)
         Rates of the curve, and the limits of tpr.
     confidence_level : float
-    method : str
-    simultaneous : bool
-        True if the limits hold for the whole curve with the confidence level, False if
-        they hold for each point separately.
+    method : {"pointwise", "simultaneous"}
+        Whether the limits hold with the confidence level for each point separately or
+        for the whole curve.
     pos_label : label, default=None
         The positive class.
 
@@ -53,8 +52,8 @@ class ROCBand(LabelledResult):
     >>> from skauc import empirical_roc
     >>> roc = empirical_roc([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8])
     >>> band = roc.band(0.9, fpr=[0.25])
-    >>> band.simultaneous, bool(band.low[0] < 0.8 < band.high[0])
-    (False, True)
+    >>> band.method, bool(band.low[0] < 0.8 < band.high[0])
+    ('pointwise', True)
     """
 
     fpr: np.ndarray
@@ -63,7 +62,6 @@ class ROCBand(LabelledResult):
     high: np.ndarray
     confidence_level: float
     method: str
-    simultaneous: bool
 
     def _head(self):
         head = {"level": self.confidence_level, "method": repr(self.method)}
@@ -146,5 +144,4 @@ def roc_band(
     low, high = BANDS[method](low, high, level)
     low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
     curve = grid, height(levels.fpr, levels.tpr, grid), low, high
-    everywhere = method == "simultaneous"
-    return ROCBand(*curve, level, method, everywhere, pos_label=pos_label)
+    return ROCBand(*curve, level, method, pos_label=pos_label)

@@ -72,17 +72,7 @@ def empirical_roc(
     (0.875, 0.375)
     """
     given = y_true, y_score, sample_weight, None, pos_label
-    sample = sample_of(*given, keep_order=False)
-    points = sample.levels
-    keep = np.ones(len(points.thresholds), dtype=bool)
-    # a corner between two equal steps lies on a straight line (as in roc_curve)
-    keep[1:-1] = np.diff(points.above_neg, 2).astype(bool)
-    keep[1:-1] |= np.diff(points.above_pos, 2).astype(bool)
-    corners = np.append(True, keep)
-    thresholds = np.append(np.inf, points.thresholds[keep])
-    rates = points.fpr[corners], points.tpr[corners]
-    sizes, label = sample.sizes, sample.pos_label
-    return EmpiricalROC(*rates, thresholds, sample.auc, *sizes, sample, pos_label=label)
+    return EmpiricalROC._of(sample_of(*given, keep_order=False))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,6 +129,18 @@ class EmpiricalROC(LabelledResult):
     n_neg: float
     n_pos: float
     _sample: Sample = field(repr=False)
+
+    @classmethod
+    def _of(cls, sample):
+        points = sample.levels
+        keep = np.ones(len(points.thresholds), dtype=bool)
+        # a corner between two equal steps lies on a straight line (as in roc_curve)
+        keep[1:-1] = np.diff(points.above_neg, 2).astype(bool)
+        keep[1:-1] |= np.diff(points.above_pos, 2).astype(bool)
+        corners = np.append(True, keep)
+        thresholds = np.append(np.inf, points.thresholds[keep])
+        curve = points.fpr[corners], points.tpr[corners], thresholds, sample.auc
+        return cls(*curve, *sample.sizes, sample, pos_label=sample.pos_label)
 
     def _head(self):
         counts = {"thresholds": len(self.thresholds)}

@@ -83,7 +83,7 @@ def test_positive_label_flips_the_curve(fitted):
 def test_displays_share_axes_in_different_colours(plt, fitted):
     model, X, y = fitted
     fig, ax = plt.subplots()
-    first = ROCDisplay.from_estimator(model, X, y, ax=ax, plot_band=False)
+    first = ROCDisplay.from_estimator(model, X, y, ax=ax, band=None)
     second = ROCDisplay(model[-1].roc_, name="trained").plot(ax)
     assert first.ax_ is second.ax_ is ax
     assert second.figure_ is fig
@@ -93,17 +93,11 @@ def test_displays_share_axes_in_different_colours(plt, fitted):
 
 def test_options_are_passed_on():
     display = ROCDisplay(BinormalROC(0, 1, 1, 2), name="model")
-    display.plot(
-        name="other",
-        curve_kwargs={"color": "black"},
-        plot_chance_level=True,
-        chance_level_kw={"linewidth": 3},
-        despine=True,
-    )
+    display.plot(curve_kwargs={"color": "black"}, plot_chance_level=True)
     assert display.line_.get_color() == "black"
-    assert display.line_.get_label().startswith("other (")
-    assert display.chance_level_.get_linewidth() == 3
-    assert not display.ax_.spines["top"].get_visible()
+    assert display.line_.get_label().startswith("model (")
+    assert display.chance_level_.get_xydata().tolist() == [[0, 0], [1, 1]]
+    assert display.plot().chance_level_ is None
 
 
 def test_scores_without_spread_have_no_posterior():
@@ -135,8 +129,6 @@ def test_errors(fitted):
         ROCDisplay.from_estimator(many, iris.data, iris.target)
     with pytest.raises(ValueError, match=r"must have predict_proba, got LinearSVC\(\)"):
         skauc.CalibrationDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
-    with pytest.raises(ValueError, match=r"response_method must be one of .* got 'x'"):
-        ROCDisplay.from_estimator(model, X, y, response_method="x")
     with pytest.raises(ValueError, match=r"pos_label must be one of .* got 'setosa'"):
         ROCDisplay.from_estimator(model, X, y, pos_label="setosa")
     with pytest.raises(
