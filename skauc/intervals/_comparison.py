@@ -170,8 +170,9 @@ class ComparedPairs(Estimates):
         return self.pairs[0].pos_label
 
     def _estimates(self, confidence_level):
-        adjusted = {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
-        return stacked(self.pairs, confidence_level) | adjusted
+        parts = [pair._estimates(confidence_level) for pair in self.pairs]
+        columns = {name: [part[name][0] for part in parts] for name in parts[0]}
+        return columns | {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
 
     @property
     def adjusted_pvalues(self) -> np.ndarray:
@@ -208,9 +209,6 @@ class AUCComparisons(ComparedPairs):
     pairs : tuple of AUCComparison
         All pairs, in the order (0, 1), (0, 2), …, (1, 2), …; their p-values are not
         adjusted.
-    n_smallest : float, default=1
-        Rows (or groups) of the smaller class. The variance of a difference is at most
-        ``1/n_smallest``; this bound is used where the estimated variance is 0.
 
     Examples
     --------
@@ -232,7 +230,6 @@ class AUCComparisons(ComparedPairs):
     statistic: float
     df: int
     pairs: tuple[AUCComparison, ...]
-    n_smallest: float = 1.0
 
     @classmethod
     def _of(cls, names, auc, covariance, smaller, compare) -> AUCComparisons:
@@ -241,7 +238,7 @@ class AUCComparisons(ComparedPairs):
         L = np.eye(k) - 1 / k  # the differences from the mean AUC
         statistic, df = chi_square(L, auc, covariance, smaller)
         pairs = tuple(compare(i, j) for i, j in combinations(range(k), 2))
-        return cls(names, auc, covariance, statistic, df, pairs, float(smaller))
+        return cls(names, auc, covariance, statistic, df, pairs)
 
     @property
     def pvalue(self) -> float:
@@ -251,9 +248,3 @@ class AUCComparisons(ComparedPairs):
     def _head(self):
         test = {"statistic": self.statistic, "df": self.df, "pvalue": self.pvalue}
         return super()._head() | test
-
-
-def stacked(results, confidence_level) -> dict:
-    """Join the one-row tables of several results below each other."""
-    parts = [result._estimates(confidence_level) for result in results]
-    return {name: [part[name][0] for part in parts] for name in parts[0]}

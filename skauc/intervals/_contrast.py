@@ -34,12 +34,7 @@ def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
     length = np.linalg.norm(without)
     if length > _NO_GAP:
         contrast = without / length @ L
-        statistic += length**2 / _largest_variance(contrast, smaller)
+        # Each V lies in [0, 1]: Σ cV has a range of Σ|c|, a deviation of at most half
+        statistic += smaller * (length / (np.abs(contrast).sum() / 2)) ** 2
         df += 1
     return float(statistic), df
-
-
-def _largest_variance(contrast, smaller):
-    """``(Σ|c|/2)²/m`` of each row."""
-    # Each V lies in [0, 1]: Σ cV has a range of Σ|c|, a deviation of at most half.
-    return (np.abs(contrast).sum(axis=-1) / 2) ** 2 / smaller

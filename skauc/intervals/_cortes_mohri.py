@@ -91,7 +91,8 @@ def cortes_mohri_interval(confidence_level=0.95, *, n_neg, n_pos, n_errors) -> I
         log_risk = log_risk + distance**2 / 2
         kept = (log_risk < 0) | (k == k0)  # k with ε_k ≥ 1 are dropped
         reach = np.sqrt(variance[kept]) * np.exp(-log_risk[kept] / 2)
-        return _union(mean[kept], reach)
+        ends = np.min(mean[kept] - reach), np.max(mean[kept] + reach)
+        return Interval(*np.clip(ends, 0, 1).tolist())
 
     def length(log_width):
         low, high = interval(log_width)
@@ -120,12 +121,6 @@ def _whole_numbers(first, last, *within):
     step = max(1, int((last - first) // _MOST_ERRORS))
     inside = [k for k in within if first <= k <= last]
     return np.unique(np.append(np.arange(first, last, step), [*inside, last]))
-
-
-def _union(mean, reach):
-    """Smallest ``mean − reach`` and largest ``mean + reach``, inside [0, 1]."""
-    low, high = np.min(mean - reach), np.max(mean + reach)
-    return Interval(float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1)))
 
 
 def cortes_mohri_moments(*, n_neg, n_pos, n_errors):

@@ -17,7 +17,6 @@ from ..statistics._checks import (
 from ..statistics._levels import height
 from ..statistics._result import LabelledResult
 from ._band import BANDS, ROCBand, roc_band
-from ._partial_auc import PartialAUC
 from ._resampling import DRAWS
 from ._sample import Sample, sample_of
 
@@ -29,7 +28,7 @@ _ROUNDING = 1e-12
 def empirical_roc(
     y_true, y_score, *, sample_weight=None, pos_label=None
 ) -> EmpiricalROC:
-    """Empirical ROC curve of a score, with bands, partial areas and convex hull.
+    """Empirical ROC curve of a score, with its bands.
 
     Answers: which true positive rate does the score reach at each false positive rate,
     and how uncertain is that rate, or the whole curve? The rows must not have trained
@@ -53,7 +52,7 @@ def empirical_roc(
     EmpiricalROC
         ``fpr``, ``tpr``, ``thresholds`` and ``auc``, without corners on a straight line
         (:func:`operating_points` has every threshold); methods ``band()``,
-        ``youden()``, ``partial_auc()`` and ``plot()``.
+        ``youden()`` and ``plot()``.
 
     Raises
     ------
@@ -68,8 +67,8 @@ def empirical_roc(
     --------
     >>> from skauc import empirical_roc
     >>> roc = empirical_roc([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8])
-    >>> roc.auc, roc.partial_auc(fpr=(0, 0.5)).auc
-    (0.875, 0.375)
+    >>> roc.auc, roc.youden().threshold
+    (0.875, 4.0)
     """
     given = y_true, y_score, sample_weight, None, pos_label
     return EmpiricalROC._of(sample_of(*given, keep_order=False))
@@ -77,7 +76,7 @@ def empirical_roc(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EmpiricalROC(LabelledResult):
-    """An empirical ROC curve with its area, confidence bands and partial areas.
+    """An empirical ROC curve with its area and confidence bands.
 
     Made by :func:`skauc.empirical_roc`.
 
@@ -111,8 +110,7 @@ class EmpiricalROC(LabelledResult):
     References
     ----------
     Gu, Ghosal & Roy (2008), https://doi.org/10.1002/sim.3366; Besag, Green, Higdon &
-    Mengersen (1995), https://doi.org/10.1214/ss/1177010123; for the hull, Provost &
-    Fawcett (2001), https://doi.org/10.1023/A:1007601015854
+    Mengersen (1995), https://doi.org/10.1214/ss/1177010123
 
     Examples
     --------
@@ -182,27 +180,6 @@ class EmpiricalROC(LabelledResult):
         (k,) = _first_best(self.tpr - self.fpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
         return YoudenPoint(*map(float, values))
-
-    def partial_auc(self, *, fpr=None, tpr=None, standardize=False) -> PartialAUC:
-        """Area under a part of the curve, see :meth:`AUCEstimate.partial_auc`.
-
-        Parameters
-        ----------
-        fpr, tpr : (float, float), default=None
-            Range ``(low, high)`` of one of the two rates.
-        standardize : bool, default=False
-
-        Returns
-        -------
-        PartialAUC
-
-        Raises
-        ------
-        ValueError
-            If not exactly one range is given, or its limits are not
-            ``0 <= low < high <= 1``.
-        """
-        return PartialAUC._of(self._sample, fpr, tpr, standardize)
 
     def band(
         self,
