@@ -114,7 +114,7 @@ RANGES = {  # of members, by name or by class and name; all others are real numb
     **dict.fromkeys("expected_loss median ppf rvs predict_proba".split(), UNIT),
     **dict.fromkeys("covariance_shrinkage mean_shrinkage".split(), UNIT),
     **dict.fromkeys("std var standard_error pdf n_neg n_pos".split(), POSITIVE),
-    **dict.fromkeys("lr_positive lr_negative odds_ratio".split(), POSITIVE),
+    **dict.fromkeys("lr_positive lr_negative".split(), POSITIVE),
     **dict.fromkeys("difference differences".split(), SIGNED),
     "predict_log_proba": (-np.inf, 0.0),
     **{f"{kind}.mean": UNIT for kind in POSTERIORS},
@@ -126,7 +126,7 @@ RANGES = {  # of members, by name or by class and name; all others are real numb
     "PartialAUC.confidence_interval": BELOW_1,
 }
 # 0/0 is nan
-UNDEFINED = {"ppv", "npv", "lr_positive", "lr_negative", "odds_ratio", "covariance"}
+UNDEFINED = {"ppv", "npv", "lr_positive", "lr_negative", "covariance"}
 
 
 def has_nan(values):
@@ -211,11 +211,10 @@ OPTIONS = {
     "size": st.sampled_from([None, 0, 3, (2, 2), -1, "a", 0.5]),
     "solver": one_of("svd", "lsqr", "eigen"),
     "standardize": one_of(True, False),
-    "test": one_of("score", "wald"),
     "thresholds": one_of("scores", "all"),
     "tol": one_of(1e-6),
     "tpr": ranges,
-    "transform": one_of("none", "logit", "probit", None),
+    "transform": one_of("none", "logit", None),
     "u": points,
     "width": one_of(0.1, 0.5),
     "x": points,

@@ -64,7 +64,7 @@ class AUCPosteriorDisplay(Display):
         name : str, default=None
             Name in the legend; for a single estimator None takes its class name.
         **options
-            Options of :meth:`plot` (``ax, confidence_level, plot_chance_level``) and of
+            Options of :meth:`plot` (``ax, confidence_level``) and of
             :func:`skauc.auc_posterior` (``sample_weight``, ``pos_label``, ``prior``,
             …).
 
@@ -128,7 +128,7 @@ class AUCPosteriorDisplay(Display):
         found = prior.project(np.ones(1), *classes, "separate").auc()
         return cls(replace(found, pos_label=pos_label), name=name).plot(**plot_kwargs)
 
-    def plot(self, ax=None, *, confidence_level=0.95, plot_chance_level=False):
+    def plot(self, ax=None, *, confidence_level=0.95):
         """Draw the densities.
 
         Parameters
@@ -137,8 +137,6 @@ class AUCPosteriorDisplay(Display):
             None makes a new figure.
         confidence_level : float in (0, 1), default=0.95
             Level of the shaded interval.
-        plot_chance_level : bool, default=False
-            Draw a vertical line at AUC ½.
 
         Returns
         -------
@@ -154,9 +152,6 @@ class AUCPosteriorDisplay(Display):
             artists[0] if len(artists) == 1 else list(artists)
             for artists in zip(*drawn, strict=True)
         )
-        if plot_chance_level:
-            top = self.ax_.get_ylim()[1]
-            self.chance_level_ = self._chance((0.5, 0.5), (0, top))
         low, high = self.ax_.get_xlim()
         named = {getattr(one, "pos_label", None) for one in posteriors.values()}
         xlabel = of_class("AUC", named.pop() if len(named) == 1 else None)

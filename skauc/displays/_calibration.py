@@ -211,7 +211,7 @@ class CalibrationDisplay(ClassifierDisplay):
         """
         self._open(ax)
         if ref_line:
-            self.ref_line_ = self._chance((0, 1), (0, 1), "perfect calibration")
+            self.ref_line_ = self._diagonal("perfect calibration")
         texts = [] if self.name is None else [self.name]
         for title, part in _IN_LEGEND.items():
             numbers = self.statistics[part]

@@ -164,15 +164,13 @@ class DecisionCurveDisplay(ClassifierDisplay):
         x = self.treat_all.x
         return Curve(x, *np.zeros((3, len(x))))
 
-    def plot(self, ax=None, *, curve_kwargs=None, plot_band=True):
+    def plot(self, ax=None, *, plot_band=True):
         """Draw the net benefits.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             None makes a new figure.
-        curve_kwargs : dict, default=None
-            Style of the models' curves.
         plot_band : bool, default=True
             Whether to draw the limits.
 
@@ -187,7 +185,7 @@ class DecisionCurveDisplay(ClassifierDisplay):
             line = self._curve(*curve[:2], label=f"treat {name}", linewidth=1, **style)
             self.line_[f"treat {name}"] = line
         for name, (x, estimate, *limits) in self.models.items():
-            line = self._model_curve(x, estimate, curve_kwargs, label=name)
+            line = self._model_curve(x, estimate, label=name)
             self.line_[name] = line
             if plot_band:
                 self.band_[name] = self._band(x, *limits, color=line.get_color())

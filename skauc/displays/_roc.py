@@ -208,8 +208,7 @@ class ROCDisplay(ClassifierDisplay):
         else:
             self._draw_curve(curve_kwargs)
         if plot_chance_level:
-            text = "chance level (AUC 0.5)"
-            self.chance_level_ = self._chance((0, 1), (0, 1), text)
+            self.chance_level_ = self._diagonal("chance level (AUC 0.5)")
         xlabel = of_class("False positive rate", self.pos_label)
         self.ax_.set(xlabel=xlabel, xlim=_LIMITS)
         self.ax_.set(ylabel="True positive rate", ylim=_LIMITS, aspect="equal")
@@ -313,16 +312,14 @@ def _fold_curves(cv_results, X, y, weight, pos_label) -> list[EmpiricalROC]:
             f"return_estimator=True and return_indices=True, but it lacks {missing}"
         )
     y, tests = check_column("y", y), cv_results["indices"]["test"]
-    if n_rows(X) != len(y):
-        raise ValueError(f"X must have the {len(y)} rows of y, got {n_rows(X)} rows")
-    if weight is not None:
-        weight = check_score(weight, len(y), name="sample_weight")
-    last = np.max(np.concatenate(tests))
-    if last >= len(y):
+    n, last = n_rows(X), np.max(np.concatenate(tests))
+    if n != len(y) or last >= n:
         raise ValueError(
-            f"X must hold all rows of cv_results, got {len(y)} rows and the row "
-            f"number {last}"
+            f"X and y must hold all rows of cv_results, up to the row number {last}, "
+            f"got {n} and {len(y)} rows"
         )
+    if weight is not None:
+        weight = check_score(weight, n, name="sample_weight")
     curves = []
     for estimator, rows in zip(cv_results["estimator"], tests, strict=True):
         given = take_rows(X, rows), ROCDisplay._methods, pos_label

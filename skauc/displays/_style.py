@@ -127,9 +127,10 @@ class Display:
         """Shade the area between two curves."""
         return self.ax_.fill_between(x, low, high, alpha=0.18, linewidth=0, **style)
 
-    def _chance(self, x, y, text="chance level"):
-        """Draw the line of a score without information."""
-        return self._curve(x, y, color="0.4", linestyle=":", label=text)
+    def _diagonal(self, text):
+        """Draw the line of a score without information, or of a perfect one."""
+        style = {"color": "0.4", "linestyle": ":", "label": text}
+        return self._curve((0, 1), (0, 1), **style)
 
     def _points(self, x, y, *, x_limits=None, y_limits=None, **style):
         """Draw points with intervals along one axis or both."""

@@ -16,7 +16,7 @@ clusters the sums of ``V − Â`` over a cluster take the place of the rows (Obu
 each sum of squares times G/(G − 1), G its number of clusters.
 
 **2. Limits on a scale.** ``g⁻¹(g(Â) ± z SE g'(Â))``, SE the standard error and z the
-normal quantile of the level, for g the identity (clipped), logit or probit. Where the
+normal quantile of the level, for g the identity (clipped) or the logit. Where the
 error is estimated as 0, or Â is 0 or 1, the limits are Clopper and Pearson's for
 ``Â m`` successes in ``m = min(n₀, n₁)`` trials: no AUC varies more than a share of the
 smaller class, ``Var Â ≤ A(1 − A)/m``.

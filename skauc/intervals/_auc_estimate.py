@@ -266,7 +266,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         confidence_level : float in (0, 1), default=0.95
         method : str, default=None
             See the class; None takes the default (``"delong"`` with ``groups``).
-        transform : {"none", "logit", "probit"}, default=None
+        transform : {"none", "logit"}, default=None
             Scale on which the limits are ``A ± z SE``. None takes logit, which had the
             best coverage. It must be None for methods that do not use such limits
             (``"score"`` and ``"hanley_mcneil_score"``).

@@ -94,13 +94,10 @@ def cortes_mohri_interval(confidence_level=0.95, *, n_neg, n_pos, n_errors) -> I
         ends = np.min(mean[kept] - reach), np.max(mean[kept] + reach)
         return Interval(*np.clip(ends, 0, 1).tolist())
 
-    def length(log_width):
-        low, high = interval(log_width)
-        return high - low
-
     # The best a₁ is 1 to 2 standard deviations of K at levels of .9 to .99
     bounds = np.log(sd / 10), np.log(sd * 10)
-    return interval(minimize_scalar(length, bounds=bounds, method="bounded").x)
+    how = {"bounds": bounds, "method": "bounded"}
+    return interval(minimize_scalar(lambda v: np.ptp(interval(v)), **how).x)
 
 
 def _log_risk_of_k0(distance, probability, confidence_level):

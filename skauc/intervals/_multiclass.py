@@ -67,7 +67,7 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
-        transform : {"none", "logit", "probit"}, default="logit"
+        transform : {"none", "logit"}, default="logit"
             Scale on which the limits are ``A ± z SE``.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``.

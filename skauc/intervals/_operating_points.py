@@ -193,9 +193,9 @@ class OperatingPoints(Estimates, LabelledResult):
       and for the predictive values, the accuracy and F1 at the prevalence of the
       sample. For accuracy and F1 at a given prevalence the limits of both rates are
       combined (Zou & Donner 2008).
-    - ``"log"``: for the likelihood ratios (Simel et al. 1991), the odds ratio (Woolf),
-      and predictive values at a given prevalence, whose odds are the likelihood ratio
-      times the prior odds (Mercaldo, Lau & Zhou 2007).
+    - ``"log"``: for the likelihood ratios (Simel et al. 1991), and for predictive
+      values at a given prevalence, whose odds are the likelihood ratio times the prior
+      odds (Mercaldo, Lau & Zhou 2007).
 
     ``at="population"``: the threshold that has the wanted rate in the population. It is
     not known, so that intervals are wider. A wanted rate has its target for both
@@ -343,11 +343,6 @@ class OperatingPoints(Estimates, LabelledResult):
         """Harmonic mean of sensitivity and positive predictive value."""
         return self._value("f1")
 
-    @property
-    def odds_ratio(self) -> np.ndarray:
-        """``LR+/LR−``, the diagnostic odds ratio."""
-        return self._value("odds_ratio")
-
     def confidence_interval(
         self,
         confidence_level=0.95,
@@ -365,7 +360,7 @@ class OperatingPoints(Estimates, LabelledResult):
         confidence_level : float in (0, 1), default=0.95
         name : str, default=None
             ``"sensitivity"``, ``"specificity"``, ``"ppv"``, ``"npv"``,
-            ``"lr_positive"``, ``"lr_negative"``, ``"accuracy"``, ``"odds_ratio"`` or
+            ``"lr_positive"``, ``"lr_negative"``, ``"accuracy"``, ``"f1"`` or
             ``"threshold"``; None takes the specificity if a sensitivity was wanted, and
             the sensitivity otherwise.
         method : str, default=None

@@ -20,7 +20,6 @@ from ..statistics._levels import hanley_mcneil_variance
 from ..statistics._wald import ALTERNATIVES
 from ._limits import bisected
 
-TESTS = ("score", "wald")
 _NO_ERROR = 1e-14  # standard error of scores of correlation 1, which is rounding
 # Gauss–Legendre; 64 nodes leave 1e-13 for |r| ≤ ½ and 1e-9 for the one term of r > ½
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
@@ -84,11 +83,11 @@ class Plan:
     correlation: np.ndarray
     alternative: str
     variance: Callable
-    test: str
+    mann_whitney: bool
 
     @classmethod
-    def of(cls, auc, null, alpha, auc2, correlation, margin, alternative, method, test):
-        """Check the parameters, and choose test and method where they are None."""
+    def of(cls, auc, null, alpha, auc2, correlation, margin, alternative, method):
+        """Check the parameters, and choose the method where it is None."""
         two = auc2 is not None
         if two:
             refuse_ignored("with auc2", null=(null, None))
@@ -97,15 +96,10 @@ class Plan:
         checked = [check_numbers(*s, 0, 1, closed="neither") for s in shares.items()]
         margin = check_numbers("margin", margin, 0, 1, closed="left")
         mann_whitney = not (two or margin.any() or (checked[1] != 0.5).any())
-        if test is None:
-            test = "score" if mann_whitney else "wald"
         if method is None:
             method = "obuchowski" if mann_whitney else "binormal"
         check_option("alternative", alternative, ALTERNATIVES)
         check_option("method", method, VARIANCES)
-        check_option("test", test, TESTS)
-        if two and test == "score":
-            raise ValueError("test must be 'wald' with auc2, got 'score'")
         if correlation is not None and not two:
             raise ValueError(
                 f"correlation must come with auc2, got {short(correlation)} alone"
@@ -114,7 +108,7 @@ class Plan:
             raise ValueError(
                 "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
             )
-        law = alternative, VARIANCES[method], test
+        law = alternative, VARIANCES[method], mann_whitney
         plan = cls(*checked, margin, two, _correlations(correlation), *law)
         # a test of one AUC needs its variance at the border
         outside = np.atleast_1d((plan.border <= 0) | (plan.border >= 1))
@@ -165,7 +159,7 @@ class Plan:
         """Smallest significant distance r from the border of the null hypothesis."""
         if self.two:
             return z * error
-        if self.test == "score":
+        if self.mann_whitney:  # whose error is that under the null hypothesis
             return z * np.sqrt(self.variance(self.border, n_neg, n_pos))
 
         # r = z √V(border ± r): DeLong's error depends on the observed AUC
@@ -212,7 +206,6 @@ def auc_power(
     margin=0.0,
     alternative="two-sided",
     method=None,
-    test=None,
 ):
     """Power of a test of one AUC, or of the difference of two.
 
@@ -256,11 +249,6 @@ def auc_power(
     method : {"obuchowski", "hanley_mcneil", "binormal"}, default=None
         Formula for the variance of an AUC, see Notes. For one AUC against ½ None takes
         ``"obuchowski"``, the formula of pROC; otherwise it takes ``"binormal"``.
-    test : {"score", "wald"}, default=None
-        Whether the test uses the variance under the null hypothesis (``"score"``; the
-        Mann–Whitney test for ½) or the estimated variance (``"wald"``; DeLong's in
-        :func:`compare_auc`). For one AUC against ½ None takes ``"score"``; otherwise it
-        takes ``"wald"``, the only choice for two AUCs.
 
     Returns
     -------
@@ -274,6 +262,10 @@ def auc_power(
 
     Notes
     -----
+    The test of one AUC against ½ is Mann and Whitney's, with the variance under the
+    null hypothesis. All other tests are those of :func:`compare_auc`, with DeLong's
+    estimated variance.
+
     ``"binormal"`` is the exact variance and covariance of the empirical AUCs of normal
     scores with equal variances. In simulations of ``compare_auc(null=)`` the power
     of ten plans for one AUC against a constant other than ½ (.6 to .95 against .6 to
@@ -300,9 +292,7 @@ def auc_power(
     >>> round(auc_power(0.85, auc2=0.8, correlation=0.6, n_neg=300, n_pos=150), 3)
     0.726
     """
-    plan = Plan.of(
-        auc, null, alpha, auc2, correlation, margin, alternative, method, test
-    )
+    plan = Plan.of(auc, null, alpha, auc2, correlation, margin, alternative, method)
     sizes = [
         check_numbers(name, n, _LEAST_ROWS, closed="left")
         for name, n in (("n_neg", n_neg), ("n_pos", n_pos))
@@ -324,7 +314,6 @@ def auc_sample_size(
     margin=0.0,
     alternative="two-sided",
     method=None,
-    test=None,
 ) -> SampleSize:
     """Numbers of rows that a study needs for a given power or width of the interval.
 
@@ -333,7 +322,7 @@ def auc_sample_size(
 
     Parameters
     ----------
-    auc, null, alpha, auc2, correlation, margin, alternative, test
+    auc, null, alpha, auc2, correlation, margin, alternative
         As for :func:`auc_power`.
     power : float or array-like in (0, 1), default=None
         Probability that the test rejects if the true AUC is ``auc`` (and the second
@@ -373,20 +362,15 @@ def auc_sample_size(
     """
     check_either("auc_sample_size", power=power, width=width)
     if width is not None:
-        given = {"null": (null, None), "margin": (margin, 0.0), "test": (test, None)}
+        given = {"null": (null, None), "margin": (margin, 0.0)}
+        given["alternative"] = alternative, "two-sided"
         refuse_ignored("with width", **given)
-    if width is not None and method is None and auc2 is None:
-        method = "hanley_mcneil"
-    plan = Plan.of(
-        auc, null, alpha, auc2, correlation, margin, alternative, method, test
-    )
+        if method is None and auc2 is None:
+            method = "hanley_mcneil"
+    plan = Plan.of(auc, null, alpha, auc2, correlation, margin, alternative, method)
     ratio = check_numbers("ratio", ratio, 0, closed="neither")
     name, goal = ("power", power) if width is None else ("width", width)
     goal = check_numbers(name, goal, 0, 1, closed="neither")
-    if width is not None and alternative != "two-sided":
-        raise ValueError(
-            f"alternative must be 'two-sided' with width, got {alternative!r}"
-        )
 
     def enough(n_pos):
         sizes = _negatives(ratio, n_pos), n_pos

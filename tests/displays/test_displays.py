@@ -222,7 +222,7 @@ def test_errors_of_folds(folds):
     for given, got in [({}, both), ({"estimator": []}, "['indices']"), (1, both)]:
         with pytest.raises(ValueError, match=f"{rule}, but it lacks {re.escape(got)}"):
             ROCDisplay.from_cv_results(given, X, y)
-    with pytest.raises(ValueError, match="X must have the 100 rows of y, got 99 rows"):
-        ROCDisplay.from_cv_results(cv_results, X[1:], y)
-    with pytest.raises(ValueError, match="got 50 rows and the row number"):
-        ROCDisplay.from_cv_results(cv_results, X[:50], y[:50])
+    for rows, of_y in ((99, 100), (50, 50)):
+        text = f"the row number 99, got {rows} and {of_y} rows"
+        with pytest.raises(ValueError, match=text):
+            ROCDisplay.from_cv_results(cv_results, X[:rows], y[:of_y])

@@ -94,7 +94,7 @@ def test_score_interval_is_all_admitted_values(shift):
     assert got == pytest.approx((admitted[0], admitted[-1]), abs=6e-6)
 
 
-def test_transforms_are_the_delta_method_by_hand():
+def test_logit_limits_are_the_delta_method_by_hand():
     estimate = auc_estimate(Y, S100B)
     a, error = estimate.auc, estimate.standard_error("delong")
     z = stats.norm.isf(0.05)
@@ -102,11 +102,6 @@ def test_transforms_are_the_delta_method_by_hand():
     odds = np.log(a / (1 - a))
     expected = [1 / (1 + np.exp(-odds + reach)), 1 / (1 + np.exp(-odds - reach))]
     got = estimate.confidence_interval(0.9, method="delong", transform="logit")
-    assert got == pytest.approx(expected, rel=1e-12)
-    probit = stats.norm.ppf(a)
-    reach = z * error / stats.norm.pdf(probit)
-    expected = stats.norm.cdf([probit - reach, probit + reach])
-    got = estimate.confidence_interval(0.9, method="delong", transform="probit")
     assert got == pytest.approx(expected, rel=1e-12)
 
 

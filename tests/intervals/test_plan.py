@@ -8,11 +8,11 @@ from skauc import auc_power
 
 
 def planned_variance(auc, n_neg, n_pos, method="binormal"):
-    """The variance by which a test of level ½ has its power, Φ((A − A₀)/SE)."""
-    null = auc - 0.02
+    """Half of that by which a test of two samples at level ½ has its power, Φ(Δ/SE)."""
     options = {"alternative": "greater", "alpha": 0.5, "method": method}
-    power = auc_power(auc, null=null, n_neg=n_neg, n_pos=n_pos, test="score", **options)
-    return ((auc - null) / norm.ppf(power)) ** 2
+    sizes = {"n_neg": n_neg, "n_pos": n_pos}
+    power = auc_power(auc, auc2=auc, margin=0.02, **sizes, **options)
+    return (0.02 / norm.ppf(power)) ** 2 / 2
 
 
 def planned_covariance(a, b, n_neg, n_pos, r0, r1):
