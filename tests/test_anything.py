@@ -495,9 +495,10 @@ def check_picture(data, name):
         ask(kind.from_search, searches()[1], values["X"], values["y"])
     else:
         ask(kind.from_estimator, **values, confidence_level=level)
-        of_rows = shares if name in ON_PROBABILITIES else scores
-        given_ = data.draw(rows(y_true=labels, y_score=of_rows))
-        ask(kind.from_predictions, *given_.values(), confidence_level=level)
+        if name != "AUCPosteriorDisplay":
+            of_rows = shares if name in ON_PROBABILITIES else scores
+            given_ = data.draw(rows(y_true=labels, y_score=of_rows))
+            ask(kind.from_predictions, *given_.values(), confidence_level=level)
     pyplot.close("all")
 
 

@@ -221,9 +221,9 @@ class SearchDisplay(Display):
         """Mark the selected candidate, and the simplest one that is nearly as good."""
         k = self.posterior.selected_index
         style = {"linestyle": "none", "markersize": 10, "markerfacecolor": "none"}
-        style |= {"color": "k"}
         text = f"chosen ({text})\nP(best) {self.posterior.p_best[k]:.2f}"
-        self.selected_ = self._curve([x[k]], [y[k]], marker="o", label=text, **style)
+        style |= {"color": "k", "marker": "o", "label": text}
+        self.selected_ = self._curve([x[k]], [y[k]], **style)
         if simplest is not None:
             style |= {"marker": "D", "label": "within one SD"}
             self.one_sd_ = self._curve([x[simplest]], [y[simplest]], **style)

@@ -28,12 +28,15 @@ def score_variance(sample):
     return lambda a: np.maximum(newcombe(a), a * (1 - a) * scale)
 
 
-# Variances V(A), whose intervals hold all A with |Â − A| ≤ z √V(A), and variances at Â,
-# whose limits are taken on a scale (sections 3 and 2 of :mod:`skauc.intervals`)
-_SCORE = {"score": score_variance, "hanley_mcneil_score": _newcombe}
-_WALD = {
-    "delong": lambda sample: sample.delong_variance,
-    "hanley_mcneil": lambda s: hanley_mcneil_variance(s.auc, *s.sizes),
+# Variances V(A) by sample. Intervals of the score methods hold all A with
+# |Â − A| ≤ z √V(A), those of the others have limits on a scale, by V(Â) (sections 3 and
+# 2 of :mod:`skauc.intervals`)
+_SCORE = "score", "hanley_mcneil_score"
+_VARIANCES = {
+    "score": score_variance,
+    "hanley_mcneil_score": _newcombe,
+    "delong": lambda sample: lambda auc: sample.delong_variance,
+    "hanley_mcneil": lambda s: lambda auc: hanley_mcneil_variance(auc, *s.sizes),
 }
 
 
@@ -246,10 +249,8 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         ValueError
             As :meth:`confidence_interval`.
         """
-        method, sample = self._checked(method), self._sample
-        if method in _WALD:
-            return float(np.sqrt(_WALD[method](sample)))
-        return float(np.sqrt(_SCORE[method](sample)(sample.auc)))
+        variance = _VARIANCES[self._checked(method)](self._sample)
+        return float(np.sqrt(variance(self.auc)))
 
     def confidence_interval(
         self,
@@ -291,7 +292,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         if method in _SCORE:
             where = "for a method with limits of its own, such as 'score'"
             refuse_ignored(where, transform=(transform, None))
-            limits = score_limits(sample.auc, _SCORE[method](sample), *tails)
+            limits = score_limits(sample.auc, _VARIANCES[method](sample), *tails)
         else:
             known = sample.auc, self.standard_error(method), sample.smaller
             limits = wald_limits(*known, *tails, transform or "logit")
@@ -299,7 +300,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
 
     def _checked(self, method):
         method = self.method if method is None else method
-        check_option("method", method, (*_SCORE, *_WALD))
+        check_option("method", method, _VARIANCES)
         if self._sample.clusters is not None and method != "delong":
             raise ValueError(f"method must be 'delong' with groups, got {method!r}")
         self._sample.warn_unless_counts()

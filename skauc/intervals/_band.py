@@ -19,14 +19,13 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from ..statistics._checks import check_numbers, short
 from ..statistics._levels import height
 from ..statistics._result import LabelledResult
 from ._resampling import bayesian_weights
 
 # False positive rates, dense in both corners
 # (even steps of probits, the scale of a binormal curve; Φ(−3.5) = 2e-4)
-_GRID = np.concatenate([[0.0], ndtr(np.linspace(-3.5, 3.5, 151)), [1.0]])
+GRID = np.concatenate([[0.0], ndtr(np.linspace(-3.5, 3.5, 151)), [1.0]])
 _INSIDE = 1e-12  # just inside the vertical pieces at FPR 0 and 1
 
 
@@ -131,17 +130,3 @@ def _simultaneous(low, high, level):
 
 
 BANDS = {"pointwise": _pointwise, "simultaneous": _simultaneous}
-
-
-def roc_band(
-    levels, level, method, fpr, n_resamples, random_state, pos_label
-) -> ROCBand:
-    """Limits of a registered method over a grid."""
-    grid = _GRID if fpr is None else np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
-    if grid.ndim != 1 or not len(grid):
-        raise ValueError(f"fpr must hold at least one number, got {short(fpr)}")
-    low, high = drawn_heights(levels, grid, n_resamples, random_state)
-    low, high = BANDS[method](low, high, level)
-    low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
-    curve = grid, height(levels.fpr, levels.tpr, grid), low, high
-    return ROCBand(*curve, level, method, pos_label=pos_label)

@@ -16,7 +16,7 @@ from ..statistics._checks import (
 )
 from ..statistics._levels import height
 from ..statistics._result import LabelledResult
-from ._band import BANDS, ROCBand, roc_band
+from ._band import BANDS, GRID, ROCBand, drawn_heights
 from ._resampling import DRAWS
 from ._sample import Sample, sample_of
 
@@ -215,8 +215,15 @@ class EmpiricalROC(LabelledResult):
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
         self._sample.warn_unless_counts()
-        drawn = n_resamples, random_state, self.pos_label
-        return roc_band(self._sample.levels, level, method, fpr, *drawn)
+        grid = GRID if fpr is None else np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
+        if grid.ndim != 1 or not len(grid):
+            raise ValueError(f"fpr must hold at least one number, got {short(fpr)}")
+        levels = self._sample.levels
+        drawn = drawn_heights(levels, grid, n_resamples, random_state)
+        low, high = BANDS[method](*drawn, level)
+        low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
+        tpr = height(levels.fpr, levels.tpr, grid)
+        return ROCBand(grid, tpr, low, high, level, method, pos_label=self.pos_label)
 
 
 @dataclass(frozen=True, eq=False)

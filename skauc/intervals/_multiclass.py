@@ -13,12 +13,12 @@ from itertools import permutations
 import numpy as np
 
 from .._validation import check_groups, check_labels, counted_rows, distinct_labels
-from ..statistics._checks import check_numbers, check_option, short
+from ..statistics._checks import check_numbers, short
 from ..statistics._collections import refuse_collection
 from ..statistics._result import MOMENTS, Estimates, WholeAUC
 from ..statistics._wald import Interval, interval_tails
 from ._auc_estimate import AUCEstimate
-from ._limits import TRANSFORMS, EstimateWithLimits, wald_limits
+from ._limits import EstimateWithLimits, wald_limits
 from ._sample import Sample
 
 
@@ -60,15 +60,13 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
     method = "influence"
 
     def confidence_interval(
-        self, confidence_level=0.95, *, transform="logit", alternative="two-sided"
+        self, confidence_level=0.95, *, alternative="two-sided"
     ) -> Interval:
-        """Confidence limits for the average, inside [0, 1].
+        """Confidence limits for the average, ``A ± z SE`` on the logit scale.
 
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
-        transform : {"none", "logit"}, default="logit"
-            Scale on which the limits are ``A ± z SE``.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``.
 
@@ -83,10 +81,9 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
         ValueError
             If an option is invalid.
         """
-        check_option("transform", transform, TRANSFORMS)
         tails = interval_tails(confidence_level, alternative)
         moments = self.auc, self.standard_error, self.n_smallest
-        limits = wald_limits(*moments, *tails, transform)
+        limits = wald_limits(*moments, *tails, "logit")
         return Interval(*map(float, limits))
 
 
@@ -314,9 +311,7 @@ class OneVsRestAUC(Estimates):
         """Standard errors, shape (K,); see :meth:`AUCEstimate.standard_error`."""
         return np.array([e.standard_error(method) for e in self.estimates])
 
-    def confidence_interval(
-        self, confidence_level=0.95, *, method=None, **options
-    ) -> Interval:
+    def confidence_interval(self, confidence_level=0.95, **options) -> Interval:
         """Confidence limits for the AUC of each class separately.
 
         Parameters
@@ -324,8 +319,9 @@ class OneVsRestAUC(Estimates):
         confidence_level : float in (0, 1), default=0.95
             Pass ``1 − 0.05/K`` for limits that hold for all K classes together
             (Bonferroni).
-        method, **options
-            As for :meth:`AUCEstimate.confidence_interval`.
+        **options
+            ``method``, ``transform`` and ``alternative``, as for
+            :meth:`AUCEstimate.confidence_interval`.
 
         Returns
         -------
@@ -337,9 +333,8 @@ class OneVsRestAUC(Estimates):
         ValueError
             As :meth:`AUCEstimate.confidence_interval`.
         """
-        how = {"method": method, **options}
         limits = [
-            e.confidence_interval(confidence_level, **how) for e in self.estimates
+            e.confidence_interval(confidence_level, **options) for e in self.estimates
         ]
         return Interval(*np.transpose(limits))
 

@@ -145,9 +145,6 @@ class PartialAUC(EstimateWithLimits):
     auc : float
         ``∫ TPR dFPR`` over the range of FPR, or ``∫ (1 − FPR) dTPR`` over the range of
         TPR; rescaled if ``standardize`` is True.
-    axis : {"fpr", "tpr"}
-    low, high : float
-        Limits of the range.
     standardize : bool
         Whether ``auc`` is McClish's ``½ (1 + (area − chance)/(width − chance))``: ½
         for chance, 1 for a perfect curve, and less than ½ below chance.
@@ -190,29 +187,28 @@ class PartialAUC(EstimateWithLimits):
     """
 
     auc: float
-    axis: str
-    low: float
-    high: float
     standardize: bool
     _part: PartOfSample = field(repr=False)
 
     @classmethod
     def _of(cls, sample, fpr, tpr, standardize) -> PartialAUC:
         part = PartOfSample(sample, Region.of(fpr, tpr))
-        region, scaled = part.region, check_flag("standardize", standardize)
-        area = region.standardized(part.area) if scaled else part.area
-        ends, label = (region.low, region.high), sample.pos_label
-        return cls(area, region.axis, *ends, scaled, part, pos_label=label)
+        scaled = check_flag("standardize", standardize)
+        area = part.region.standardized(part.area) if scaled else part.area
+        return cls(area, scaled, part, pos_label=sample.pos_label)
 
     def _head(self):
-        head = super()._head() | {self.axis: (self.low, self.high)}
+        region = self._part.region
+        head = super()._head() | {region.axis: (region.low, region.high)}
         return head | ({"standardize": True} if self.standardize else {})
 
     method = "score"
 
     def _estimates(self, confidence_level):
-        region = {"axis": [self.axis], "from": [self.low], "to": [self.high]}
-        return super()._estimates(confidence_level) | {"": ["partial AUC"]} | region
+        region = self._part.region
+        columns = super()._estimates(confidence_level) | {"": ["partial AUC"]}
+        ends = {"from": [region.low], "to": [region.high]}
+        return columns | {"axis": [region.axis]} | ends
 
     @property
     def standard_error(self) -> float:

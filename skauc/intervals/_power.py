@@ -56,15 +56,10 @@ def obuchowski_variance(auc, n_neg, n_pos):
     return 0.0099 * np.exp(-a2 / 2) * ((5 * a2 + 8) / n_pos + (a2 + 8) / n_neg)
 
 
-def binormal_variance(auc, n_neg, n_pos):
-    """Exact variance of the empirical AUC of a normal score; elementwise."""
-    return binormal_covariance(auc, auc, n_neg, n_pos)
-
-
 VARIANCES: dict[str, Callable] = {
     "obuchowski": obuchowski_variance,
     "hanley_mcneil": hanley_mcneil_variance,
-    "binormal": binormal_variance,
+    "binormal": lambda auc, *sizes: binormal_covariance(auc, auc, *sizes),
 }
 
 
@@ -90,7 +85,7 @@ class Plan:
         """Check the parameters, and choose the method where it is None."""
         two = auc2 is not None
         if two:
-            refuse_ignored("with auc2", null=(null, None))
+            refuse_ignored("with auc2", null=(null, None), method=(method, None))
         second = {"auc2": auc2} if two else {"null": 0.5 if null is None else null}
         shares = {"auc": auc, **second, "alpha": alpha}
         checked = [check_numbers(*s, 0, 1, closed="neither") for s in shares.items()]
@@ -132,15 +127,11 @@ class Plan:
     def error(self, n_neg, n_pos):
         """Standard error of the AUC, or of the difference."""
         sizes, pair = (n_neg, n_pos), (self.auc, self.reference)
-        one, two = (self.variance(auc, *sizes) for auc in pair)
-        if not self.two:
-            return np.sqrt(one)
-        # Cov = √(V₁V₂) r, with the correlation r of two binormal empirical AUCs
-        covariance = binormal_covariance(*pair, *sizes, *self.correlation)
-        exact = [binormal_variance(auc, *sizes) for auc in pair]
-        shared = np.sqrt(one / exact[0]) * np.sqrt(two / exact[1]) * covariance
-        # Var(Â₁ − Â₂) = V₁ + V₂ − 2 Cov
-        return np.sqrt(np.maximum(one + two - 2 * shared, 0.0))
+        variance = self.variance(self.auc, *sizes)
+        if self.two:  # Var(Â₁ − Â₂) = V₁ + V₂ − 2 Cov
+            covariance = binormal_covariance(*pair, *sizes, *self.correlation)
+            variance = variance + self.variance(self.reference, *sizes) - 2 * covariance
+        return np.sqrt(np.maximum(variance, 0.0))
 
     def power(self, n_neg, n_pos):
         """Probability of a significant test."""
@@ -247,8 +238,9 @@ def auc_power(
         Non-inferiority margin, as in :func:`compare_auc`.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
     method : {"obuchowski", "hanley_mcneil", "binormal"}, default=None
-        Formula for the variance of an AUC, see Notes. For one AUC against ½ None takes
-        ``"obuchowski"``, the formula of pROC; otherwise it takes ``"binormal"``.
+        Formula for the variance of one AUC, see Notes; not with ``auc2``. Against ½
+        None takes ``"obuchowski"``, the formula of pROC; otherwise, and for two AUCs,
+        it is ``"binormal"``.
 
     Returns
     -------
@@ -273,9 +265,8 @@ def auc_power(
     plans against ½ and for two AUCs (``benchmarks/coverage/tests.py``).
     ``"hanley_mcneil"`` is exact for exponential scores; for normal scores its standard
     error is too large, by 15 % for an AUC of 0.8 and four negatives per positive.
-    ``"obuchowski"`` is even larger for AUCs far from ½. All methods use the binormal
-    correlation of two AUCs. Exchanging the two AUCs changes only the sign of the
-    statistic.
+    ``"obuchowski"`` is even larger for AUCs far from ½. Exchanging the two AUCs changes
+    only the sign of the statistic.
 
     References
     ----------

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -98,27 +97,6 @@ def test_options_are_passed_on():
     assert display.line_.get_label().startswith("model (")
     assert display.chance_level_.get_xydata().tolist() == [[0, 0], [1, 1]]
     assert display.plot().chance_level_ is None
-
-
-def test_scores_without_spread_have_no_posterior():
-    with pytest.raises(ValueError, match=r"different scores .* 2 rows with scatter 0"):
-        AUCPosteriorDisplay.from_predictions([0, 0, 1, 1], [0.0, 0.0, 1.0, 2.0])
-
-
-def test_posterior_of_scores_is_that_of_drawn_moments():
-    """Reference prior ∝ 1/(σ₀² σ₁²): SS/σ² is χ² with n_c − 1 degrees of freedom."""
-    rng, m = np.random.default_rng(2), 400_000
-    neg, pos = rng.normal(size=6), rng.normal(size=9) + 1
-    display = AUCPosteriorDisplay.from_predictions(
-        np.repeat([0, 1], [6, 9]), np.concatenate([neg, pos])
-    )
-    variance = [((x - x.mean()) ** 2).sum() / rng.chisquare(len(x) - 1, m)
-                for x in (neg, pos)]  # fmt: skip
-    mu = [x.mean() + np.sqrt(v / len(x)) * rng.standard_normal(m)
-          for x, v in zip((neg, pos), variance, strict=True)]  # fmt: skip
-    aucs = norm.cdf((mu[1] - mu[0]) / np.sqrt(sum(variance)))
-    limits = display.posterior.interval(0.9)
-    assert limits == pytest.approx(np.quantile(aucs, [0.05, 0.95]), abs=2e-3)
 
 
 def test_errors(fitted):
