@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
-from importlib.util import find_spec
 from itertools import islice
 from operator import attrgetter
 from typing import Any
@@ -22,7 +21,6 @@ from scipy import sparse
 from ._block import add_all, as_block, as_rows, columns_of, on_block
 from ._checks import check_integer
 from ._numerics import rows_read_at_once
-from ._parquet import blocks_of_parquet
 
 OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks; None: unknown type
 
@@ -132,37 +130,6 @@ class RowBlocks:
                 yield tuple(array[rows] for array in arrays.values())
 
         return cls(blocks)
-
-    @classmethod
-    def from_parquet(cls, path, *, y, sample_weight=None, X=None) -> RowBlocks:
-        """Blocks of a Parquet file or directory; requires pyarrow.
-
-        Parameters
-        ----------
-        path : str or Path
-        y, sample_weight : str
-            Columns of the labels and of the weights.
-        X : list of str, or str, default=None
-            Columns of the features, or the column of a score. None takes all other
-            columns, except the former index of a data frame.
-
-        Returns
-        -------
-        RowBlocks
-            Blocks of about 16 MiB, or of a row group if it is smaller.
-
-        Raises
-        ------
-        ImportError
-            If pyarrow is not installed.
-        ValueError
-            If a column is missing in the file, or a feature is not numeric.
-        """
-        blocks, features = blocks_of_parquet(path, y, sample_weight, X)
-        found = cls(blocks)
-        # without pandas there are no frames whose names could differ
-        found.feature_names = None if find_spec("pandas") is None else features
-        return found
 
     def __repr__(self):
         return f"{type(self).__name__}(...)"
