@@ -87,20 +87,14 @@ def _compute(*tasks):
 
 
 def _tree(results):
-    """One delayed sum of delayed results, which are separate arguments."""
+    """One delayed sum of delayed results."""
     import dask
 
-    merge = dask.delayed(_merge, pure=False)
+    add = dask.delayed(add_all, pure=False)
     while len(results) > 1:
-        results = [
-            merge(*results[k : k + _MERGED]) for k in range(0, len(results), _MERGED)
-        ]
+        groups = range(0, len(results), _MERGED)
+        results = [add(results[k : k + _MERGED]) for k in groups]
     return results[0]
-
-
-def _merge(*results):
-    """Sum of the results of blocks with rows; None if there are none."""
-    return add_all(results)
 
 
 def open_collections(

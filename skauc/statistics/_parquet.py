@@ -37,24 +37,23 @@ def blocks_of_parquet(path, y, sample_weight, X):
             "from_parquet needs pyarrow: pip install pyarrow"
         ) from missing
     source = dataset.dataset(path, format="parquet")
-    taken = {y, sample_weight, *_index_columns(source.schema)}
-    features = (
-        X if X is not None else [c for c in source.schema.names if c not in taken]
-    )
-    named = [features] if isinstance(features, str) else list(features)
-    used = [*named, y, *([] if sample_weight is None else [sample_weight])]
-    _check_schema(source.schema, named, used)
+    others = [y] if sample_weight is None else [y, sample_weight]
+    if X is None:
+        taken = {*others, *_index_columns(source.schema)}
+        X = [name for name in source.schema.names if name not in taken]
+    features = [X] if isinstance(X, str) else list(X)
+    used = features + others
+    _check_schema(source.schema, features, used)
 
     def blocks():
+        n_rows = rows_read_at_once(len(features))
         # a column that is both a feature and the weight is read once
-        distinct, n_rows = list(dict.fromkeys(used)), rows_read_at_once(len(named))
-        for batch in source.to_batches(columns=distinct, batch_size=n_rows):
+        for batch in source.to_batches(columns=[*set(used)], batch_size=n_rows):
             columns = [batch.column(c).to_numpy(zero_copy_only=False) for c in used]
-            is_score = isinstance(features, str)
-            rows = columns[0] if is_score else np.column_stack(columns[: len(named)])
-            yield (rows, *columns[len(named) :])
+            own, beside = columns[: len(features)], columns[len(features) :]
+            yield (own[0] if isinstance(X, str) else np.column_stack(own), *beside)
 
-    return blocks, None if isinstance(features, str) else named
+    return blocks, None if isinstance(X, str) else features
 
 
 def _check_schema(schema, features, used):
