@@ -201,7 +201,9 @@ def rounded_runs(ordered) -> np.ndarray:
     with np.errstate(over="ignore"):  # of scores around 1e308
         gap, reach = np.diff(inner), high - low
     widest = max(_ROUNDING * reach, _LAST_PLACE * max(abs(low), abs(high)))
-    if not gap[np.flatnonzero(gap <= widest)].any():  # equal scores only: the ordinary case
+    if not gap[
+        np.flatnonzero(gap <= widest)
+    ].any():  # equal scores only: the ordinary case
         return none
     size = np.abs(inner)
     middle = np.quantile(size, _USUAL) if low < 0 < high else 0.0
