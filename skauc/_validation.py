@@ -355,8 +355,6 @@ def check_groups(groups, n: int) -> np.ndarray | None:
 
 def check_non_negative(sample_weight, n: int):
     """Weights as a float array: finite, 0 or of ordinary size; None stays None."""
-    if sample_weight is None:
-        return None
     refuse_collection("sample_weight", sample_weight)
     return check_weights(sample_weight, n)
 

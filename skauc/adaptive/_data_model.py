@@ -34,9 +34,9 @@ class Learnt:
     weight: np.ndarray
 
     @classmethod
-    def of(cls, rows: Rows, power, standardize) -> Learnt:
+    def of(cls, rows: Rows, power) -> Learnt:
         """Decompose rows in memory and weigh the signals."""
-        scatter = Scatter.of(rows, standardize)
+        scatter = Scatter.of(rows)
         covariances = [inverse_wishart(scatter)]
         share = len(scatter.values) / scatter.n_features if scatter.separated else 1.0
         if scatter.n_features > 1:
@@ -52,17 +52,16 @@ class Learnt:
 
 def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     """Model of a data set under a prior, cached for the next candidates."""
-    name = "adaptive", prior.attainable_power, prior.standardize
-    P, weights = rows.shape[1], (rows.n_neg, rows.n_pos)
+    name = "adaptive", prior.attainable_power
+    weights = rows.n_neg, rows.n_pos
     picked = slice(None)
-    if P > max(rows.n, len(rows.weight)) > _MOST_ROWS:
+    if rows.shape[1] > max(rows.n, len(rows.weight)) > _MOST_ROWS:
         rows, picked = _sample(rows)
 
     def compute():
-        return Learnt.of(rows, prior.attainable_power, prior.standardize)
+        return Learnt.of(rows, prior.attainable_power)
 
-    # with one feature, computing the model costs less than its cache key
-    learnt = compute() if P == 1 else rows.cached(name, compute)
+    learnt = rows.cached(name, compute)
     size = DataSize(*weights, learnt.scatter.n_features)
     return DataModel(learnt, rows, size, prior.leave_pair_out, name, picked)
 

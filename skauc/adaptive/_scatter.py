@@ -68,8 +68,6 @@ class Scatter:
     n_neg, n_pos : float
     traces : ndarray of shape (2,)
         Traces of the standardised scatters of both classes.
-    standardize : bool
-        Whether each feature was divided by its own standard deviation.
     """
 
     inverse_scale: np.ndarray
@@ -81,15 +79,14 @@ class Scatter:
     n_neg: float
     n_pos: float
     traces: np.ndarray
-    standardize: bool
 
     @classmethod
-    def of(cls, rows, standardize=True) -> Scatter:
+    def of(cls, rows) -> Scatter:
         """Decompose the scatter of rows in memory."""
         n, P = rows.shape
         by_rows, given = P >= n, (rows.X, rows.positive, rows.weight)
         neg, pos = _uncertain(*class_moments(*given, featurewise=by_rows))
-        inverse_scale, d, traces = _standardised(neg, pos, standardize)
+        inverse_scale, d, traces = _standardised(neg, pos)
         if by_rows:
             # RRᵀ and W = RᵀR have the same eigenvalues; RRᵀ is n×n
             G = _gram(rows, [neg, pos], inverse_scale)
@@ -102,7 +99,7 @@ class Scatter:
             values, basis = positive_eigen(W)
             b = basis.T @ d
         along = inverse_scale, d, values, basis, by_rows, b
-        return cls(*along, neg.n, pos.n, traces, standardize)
+        return cls(*along, neg.n, pos.n, traces)
 
     @property
     def spread(self) -> np.ndarray:
@@ -120,7 +117,7 @@ class Scatter:
         ``ν/(ν − 2)``, because the standard deviation is estimated, too.
         """
         # with one feature its standard deviation cancels in every AUC
-        if not self.standardize or len(self.d) == 1:
+        if len(self.d) == 1:
             return 1.0
         return 1 + 2 / max(self.n - 4, 1)
 
@@ -212,7 +209,7 @@ def _squares(neg, pos):
     return squares, variance, varies
 
 
-def _standardised(neg, pos, standardize):
+def _standardised(neg, pos):
     """One over the deviation of each feature, the mean difference d, traces of W_c.
 
     A feature that does not vary has 0 in place of one over its deviation.
@@ -224,9 +221,6 @@ def _standardised(neg, pos, standardize):
             "X must have a feature that varies within a class for the adaptive prior, "
             "by more than 1e-7 of its mean, got none"
         )
-    # without standardisation one common scale keeps numbers near 1
-    if not standardize:
-        variance = np.full(len(variance), variance[varies].mean())
     inverse = np.zeros(len(variance))
     inverse[varies] = 1 / np.sqrt(variance[varies])
     return inverse, (pos.mean - neg.mean) * inverse, squares @ inverse**2

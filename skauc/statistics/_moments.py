@@ -96,7 +96,7 @@ class Moments:
         array([0.667, 0.667, 0.667])
         """
         X = _as_samples(X)
-        weight = _weight(sample_weight, X.shape[0])
+        weight = check_weights(sample_weight, X.shape[0])
         featurewise = check_flag("featurewise", featurewise)
         everything = np.ones(X.shape[0], dtype=bool)
         return group_moments(X, (everything,), weight, featurewise=featurewise)[0]
@@ -226,7 +226,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
             f"positive must be a boolean mask of shape ({X.shape[0]},), got dtype "
             f"{positive.dtype} and shape {positive.shape}"
         )
-    weight = _weight(sample_weight, X.shape[0])
+    weight = check_weights(sample_weight, X.shape[0])
     groups = (~positive, positive)
     neg, pos = group_moments(X, groups, weight, featurewise=featurewise)
     return neg, pos
@@ -286,11 +286,6 @@ def _as_samples(X):
     if X.ndim not in (1, 2):
         raise ValueError(f"X must have 1 or 2 dimensions, got shape {X.shape}")
     return X
-
-
-def _weight(sample_weight, n):
-    """Checked weights, or None."""
-    return None if sample_weight is None else check_weights(sample_weight, n)
 
 
 def _check_range(moments, X, group):

@@ -253,8 +253,8 @@ def gathered(blocks) -> tuple[Any, Any, Any]:
     X, y, weight = zip(*blocks.map(attrgetter("X", "y", "weight")), strict=True)
     is_sparse = any(map(sparse.issparse, X))
     rows = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
-    labels = None if y[0] is None else np.concatenate(y)
-    return rows, labels, joined_weights(weight, [part.shape[0] for part in X])
+    sizes = [part.shape[0] for part in X]
+    return rows, joined_labels(y), joined_weights(weight, sizes)
 
 
 def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | None:
@@ -278,6 +278,15 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
         return None
     opened = (opener(*given, called) for opener in OPENERS)
     return next((blocks for blocks in opened if blocks is not None), None)
+
+
+def joined_labels(labels):
+    """Labels of all blocks; None if a block has none."""
+    if any(y is None for y in labels):
+        return None
+    # np.concatenate would make texts of numbers beside texts
+    mixed = len({y.dtype.kind in "OUS" for y in labels}) > 1
+    return np.concatenate([y.astype(object) if mixed else y for y in labels])
 
 
 def joined_weights(weights, lengths):

@@ -169,6 +169,8 @@ def test_gathered_rows_are_the_arrays(edges):
     got = gathered(RowBlocks(cut((X, y), np.diff(edges))))
     np.testing.assert_array_equal(got[0], X)
     assert got[2] is None
+    texts = RowBlocks([(X[:2], np.arange(2)), (X[:2], np.array(["0", "1"]))])
+    assert gathered(texts)[1].tolist() == [0, 1, "0", "1"]
 
 
 def test_collections_are_refused_where_all_rows_are_needed(rows):
