@@ -10,9 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import check_score
-from ..statistics._checks import short
 from ..statistics._collections import columns_named, refuse_collection
+from . import _checks as check
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
@@ -35,12 +34,15 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,) or (n, n_classes)
         """
         check_is_fitted(self, "coef_")
+        decision = np.asarray(self._features(X) @ self.coef_.T) + self.intercept_
+        return decision[:, 0] if decision.shape[1] == 1 else decision
+
+    def _features(self, X):
+        """Check the features of new rows."""
         refuse_collection("X", X)
         how = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
         with columns_named(X):
-            X = validate_data(self, X, **how, reset=False)
-        decision = np.asarray(X @ self.coef_.T) + self.intercept_
-        return decision[:, 0] if decision.shape[1] == 1 else decision
+            return validate_data(self, X, **how, reset=False)
 
     def predict(self, X):
         """Label of the class with the largest decision.
@@ -93,9 +95,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return np.column_stack([np.zeros_like(decision), decision])
 
 
-_LARGEST_OFFSET = 1e150  # its square does not overflow
-
-
 class OffsetClassifier(LinearClassifier):
     """Linear classifier whose methods take ``offset``, of two classes; None is 0."""
 
@@ -114,7 +113,7 @@ class OffsetClassifier(LinearClassifier):
         ndarray of shape (n,) or (n, n_classes)
         """
         decision = super().decision_function(X)
-        offset = check_offset(offset, len(decision), self.classes_)
+        offset = check.offset(offset, len(decision), self.classes_)
         return decision if offset is None else decision + offset
 
     def predict(self, X, offset=None):
@@ -175,14 +174,3 @@ class OffsetClassifier(LinearClassifier):
         """
         predicted = self.predict(X, offset)
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-
-
-def check_offset(offset, n, classes) -> np.ndarray | None:
-    """Check an offset: one finite number per row, for two classes."""
-    if offset is None:
-        return None
-    if len(classes) > 2:
-        raise ValueError(
-            f"offset must be None for more than two classes, got {short(offset)}"
-        )
-    return check_score(offset, n, name="offset", largest=_LARGEST_OFFSET)

@@ -15,8 +15,7 @@ from ..statistics._checks import check_integer, check_numbers, check_option
 from ..statistics._result import LabelledResult
 from ..statistics._wald import WaldTable
 from ..statistics._weights import raised, warn_unless_counts
-from ._logistic import IRLSLogisticRegression
-from ._maximum import maximise
+from ._logistic_problem import LogisticProblem
 from ._rows import FitRows
 
 _MOST_GROUPS = 10**6
@@ -179,7 +178,7 @@ def calibration_estimate(
         )
     logits = logit(probability)
     rows = FitRows(logits[:, None], positive.astype(np.int64), np.arange(2), weight)
-    found = maximise(IRLSLogisticRegression(), rows)
+    found = LogisticProblem(rows.classes).maximise(rows)
     if found.rank < 2:
         raise ValueError(
             f"y_prob must hold at least two different values, got only {probability[0]}"

@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from .._validation import check_floats, check_labels, distinct_labels
-from ..statistics._checks import check_interval
+from .._validation import check_floats, check_labels, check_score, distinct_labels
+from ..statistics._checks import check_interval, short
 from ..statistics._collections import kind_of_blocks
 from ..statistics._moments import Moments
 from ..statistics._numerics import RANGE
+
+_LARGEST_OFFSET = 1e150  # its square does not overflow
 
 # Labels -------------------------------------------------------------------------------
 
@@ -63,6 +65,17 @@ def class_factors(class_weight, total, classes):
 def feature_range(X):
     """Raise unless each feature is finite, and 0 or within ``RANGE`` in size."""
     Moments.from_samples(X, featurewise=True)
+
+
+def offset(values, n, classes) -> np.ndarray | None:
+    """Check an offset: one finite number per row, for two classes."""
+    if values is None:
+        return None
+    if len(classes) > 2:
+        raise ValueError(
+            f"offset must be None for more than two classes, got {short(values)}"
+        )
+    return check_score(values, n, name="offset", largest=_LARGEST_OFFSET)
 
 
 # Discriminants ------------------------------------------------------------------------

@@ -284,7 +284,7 @@ class Climb(NamedTuple):
 
 
 def climb(
-    objective, point, basis=None, *, tol, max_iter, max_halvings, stop=None
+    objective, point, basis=None, *, tol=1e-8, max_iter=50, max_halvings=30, stop=None
 ) -> Climb:
     """Take Newton steps with halving from a point, within the span of a basis.
 

@@ -20,6 +20,7 @@ from .._validation import (
     check_class_totals,
     check_codes,
     check_column,
+    check_groups,
     check_labels,
     check_non_negative,
     distinct_labels,
@@ -167,7 +168,16 @@ def fourth_powers(rows, centres, scale):
 
 
 def open_rows(
-    model, X, y, sample_weight=None, *, known=None, binary=False, reset=True
+    model,
+    X,
+    y,
+    sample_weight=None,
+    *,
+    offset=None,
+    groups=None,
+    known=None,
+    binary=False,
+    reset=True,
 ) -> FitRows:
     """Check the rows of a fit.
 
@@ -181,6 +191,10 @@ def open_rows(
         X, y, sample_weight = BlockMatrix.of(blocks)
         y = check_column("y", y)
         record_features(model, blocks, X.n_features, reset=reset)
+        for name, value in (("offset", offset), ("groups", groups)):
+            rule, got = "be None where X comes in blocks", type(value).__name__
+            if value is not None:
+                raise ValueError(f"{name} must {rule}, got {got}")
     else:
         refuse_collection("X", X)
         refuse_collection("y", y)
@@ -192,7 +206,14 @@ def open_rows(
     classes = distinct_labels(y, name="y") if known is None else known
     check.class_count(classes, binary=binary)
     codes = check_codes(y, classes, name="y")
-    rows = FitRows(X, codes, classes, check_non_negative(sample_weight, len(y)))
+    rows = FitRows(
+        X,
+        codes,
+        classes,
+        weight=check_non_negative(sample_weight, len(y)),
+        offset=check.offset(offset, len(y), classes),
+        groups=check_groups(groups, len(y)),
+    )
     if known is None:
         rows.check_totals()
     if blocks is not None and rows.n_rows < rows.n_features:

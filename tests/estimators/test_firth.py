@@ -84,7 +84,7 @@ def test_logistf():
     assert table.low[order] == pytest.approx(LOW, rel=1e-5)
     assert table.high[order] == pytest.approx(HIGH, rel=1e-5)
     wald = model.summary()
-    assert wald.z == pytest.approx(wald.coefficient / table.standard_error)
+    assert wald.statistic == pytest.approx(wald.estimate / table.standard_error)
     low, high = model.predict_interval(X)
     assert np.all((low >= 0) & (low < high) & (high <= 1))
 
@@ -113,7 +113,7 @@ def test_scipy_maximises_the_same(fit_intercept, weighted):
             _, held = maximum(design, y, weight, offset, (j, limit))
             assert 2 * (value - held) == pytest.approx(chi2.ppf(0.9, 1), rel=1e-5)
         _, null = maximum(design, y, weight, offset, (j, 0.0))
-        assert table.z[j] ** 2 == pytest.approx(2 * (value - null), rel=1e-5)
+        assert table.statistic[j] ** 2 == pytest.approx(2 * (value - null), rel=1e-5)
 
 
 def test_test_of_several_coefficients():
@@ -176,7 +176,7 @@ def test_complete_separation_is_finite(fit_intercept):
         firth(fit_intercept=fit_intercept).fit(X, y).summary(method="profile", X=X, y=y)
     )
     assert np.isfinite([table.low, table.high]).all()
-    assert np.all((table.low < table.coefficient) & (table.coefficient < table.high))
+    assert np.all((table.low < table.estimate) & (table.estimate < table.high))
 
 
 def test_profile_reaches_a_limit_far_out():

@@ -16,7 +16,7 @@ def irls(X, codes, n_classes, *, sample_weight=None, **options):
     model = IRLSLogisticRegression(**options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(X, codes, sample_weight).result_
+        return model.fit(X, codes, sample_weight).inference_.solution
 
 
 def objective(coef, X, codes, weight, C):

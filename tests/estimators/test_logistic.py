@@ -57,7 +57,7 @@ def test_summary_has_statsmodels_numbers(name):
     model = IRLSLogisticRegression().fit(case["X"], case["codes"])
     table = model.summary(0.9)
     params, errors = np.ravel(case["params"]), np.ravel(case["bse"])
-    assert table.coefficient == pytest.approx(params, rel=1e-6)
+    assert table.estimate == pytest.approx(params, rel=1e-6)
     assert table.standard_error == pytest.approx(errors, rel=1e-6)
     assert table.pvalue == pytest.approx(2 * norm.sf(np.abs(params / errors)), rel=1e-5)
     assert table.low == pytest.approx(

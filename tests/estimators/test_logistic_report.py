@@ -63,7 +63,7 @@ def test_budworm():
     model = IRLSLogisticRegression(fit_intercept=False).fit(Xb, y, weight)
     rows = {"X": Xb, "y": y, "sample_weight": weight}
     table = model.summary(method="profile", **rows)
-    assert table.coefficient == pytest.approx(R["budworm_coef"], rel=1e-8)
+    assert table.estimate == pytest.approx(R["budworm_coef"], rel=1e-8)
     assert table.standard_error == pytest.approx(R["budworm_se"], rel=1e-8)
     limits = np.column_stack([table.low, table.high])
     assert limits == pytest.approx(R["budworm_profile"], rel=SPLINE)
@@ -78,12 +78,12 @@ def test_budworm():
 def test_birthweight_of_r():
     model = birthweight()
     table = model.summary(method="profile", X=X, y=Y)
-    assert table.coefficient == pytest.approx(R["coef"], rel=1e-8)
+    assert table.estimate == pytest.approx(R["coef"], rel=1e-8)
     assert table.standard_error == pytest.approx(R["se"], rel=1e-8)
     limits = np.column_stack([table.low, table.high])
     assert limits == pytest.approx(R["profile"], rel=SPLINE)
     weighted = IRLSLogisticRegression().fit(X, Y, R["weight"]).summary()
-    assert weighted.coefficient == pytest.approx(R["weighted_coef"], rel=1e-8)
+    assert weighted.estimate == pytest.approx(R["weighted_coef"], rel=1e-8)
     assert weighted.standard_error == pytest.approx(R["weighted_se"], rel=1e-8)
 
 
@@ -95,14 +95,14 @@ def test_robust_covariances_of_r(covariance, key, groups):
     # R's weights of a fit that has converged to 1e-13 have seven digits.
     table = birthweight().summary(covariance=covariance, X=X, y=Y, groups=groups)
     assert table.standard_error == pytest.approx(np.sqrt(np.diag(R[key])), rel=1e-6)
-    assert table.z == pytest.approx(R["coef"] / table.standard_error, rel=1e-7)
+    assert table.statistic == pytest.approx(R["coef"] / table.standard_error, rel=1e-7)
     assert table.covariance == covariance
 
 
 def test_offset_of_r():
     model = IRLSLogisticRegression().fit(X, Y, offset=R["offset"])
     table = model.summary()
-    assert table.coefficient == pytest.approx(R["offset_coef"], rel=1e-8)
+    assert table.estimate == pytest.approx(R["offset_coef"], rel=1e-8)
     assert table.standard_error == pytest.approx(R["offset_se"], rel=1e-8)
     assert model.deviance_ == pytest.approx(R["offset_deviance"].item(), rel=1e-10)
     assert model.has_offset_
@@ -144,7 +144,7 @@ def test_profile_is_brute_force(fit_intercept, weighted):
     given = {"X": rows, "y": Y, "sample_weight": weight, "offset": offset}
     table = model.summary(0.9, method="profile", **given)
     for j, (coef, error) in enumerate(
-        zip(table.coefficient, table.standard_error, strict=True)
+        zip(table.estimate, table.standard_error, strict=True)
     ):
 
         def fall(value, j=j):
@@ -155,7 +155,7 @@ def test_profile_is_brute_force(fit_intercept, weighted):
         low = brentq(lambda v: fall(v) - bound, coef - 5 * error, coef)  # noqa: B023
         high = brentq(lambda v: fall(v) - bound, coef, coef + 5 * error)  # noqa: B023
         assert (table.low[j], table.high[j]) == pytest.approx((low, high), rel=1e-6)
-        assert table.z[j] == pytest.approx(np.sign(coef) * np.sqrt(fall(0)), rel=1e-6)
+        assert table.statistic[j] == pytest.approx(np.sign(coef) * np.sqrt(fall(0)), rel=1e-6)
         assert table.pvalue[j] == pytest.approx(chi2.sf(fall(0), 1), rel=1e-5)
 
 
@@ -202,7 +202,7 @@ def test_wald_test_is_its_definition():
     assert test.standard_error == pytest.approx(np.sqrt(np.diag(L @ V @ L.T)))
     # one coefficient is the summary's z
     alone = model.wald_test([0, 1, 0, 0, 0])
-    assert alone.statistic == pytest.approx(model.summary().z[1] ** 2, rel=1e-9)
+    assert alone.statistic == pytest.approx(model.summary().statistic[1] ** 2, rel=1e-9)
     robust = model.wald_test(L[:1], covariance="HC0", X=X, y=Y)
     error = np.sqrt(L[0] @ R["hc0"] @ L[0])
     assert robust.standard_error == pytest.approx([error], rel=1e-6)
@@ -215,7 +215,7 @@ def test_likelihood_ratio_of_contrasts_is_of_nested_fits():
     test = full.likelihood_ratio_test(contrast=L, X=X, y=Y)
     assert test == pytest.approx(nested, rel=1e-8)
     # the sum of two coefficients at 1 is an offset and a difference
-    test = full.likelihood_ratio_test(contrast=[0, 0, 0, 1, 1], value=1.0, X=X, y=Y)
+    test = full.likelihood_ratio_test(contrast=[0, 0, 0, 1, 1], null=1.0, X=X, y=Y)
     turned = np.column_stack([X[:, :2], X[:, 2] - X[:, 3]])
     held = IRLSLogisticRegression().fit(turned, Y, offset=X[:, 3])
     gain = 2 * (full.log_likelihood_ - held.log_likelihood_)
@@ -225,7 +225,7 @@ def test_likelihood_ratio_of_contrasts_is_of_nested_fits():
 def test_odds_ratios_are_exponentials():
     table = birthweight().summary(0.9)
     odds = table.odds_ratios()
-    assert odds.odds_ratio == pytest.approx(np.exp(R["coef"]), rel=1e-8)
+    assert odds.estimate == pytest.approx(np.exp(R["coef"]), rel=1e-8)
     assert np.log(odds.low) == pytest.approx(table.low)
     assert np.log(odds.high) == pytest.approx(table.high)
     assert np.array_equal(odds.pvalue, table.pvalue)

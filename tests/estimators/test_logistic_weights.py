@@ -109,10 +109,10 @@ def test_names_of_features():
     pipe = make_pipeline(step, IRLSLogisticRegression()).fit(frame, y)
     model = pipe[-1]
     for names in (pipe[:-1], pipe[:-1].get_feature_names_out(), ["z__dose", "z__age"]):
-        table = model.summary(names=names)
+        table = model.summary(feature_names=names)
         assert table.names == ("(Intercept)", "z__dose", "z__age")
     with pytest.raises(ValueError, match="one name for each of the 2 features, got 1"):
-        model.summary(names=["age"])
+        model.summary(feature_names=["age"])
 
 
 # Values far out -----------------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_warnings_of_more_features_than_rows_point_at_the_callers_line():
 
 def test_warnings_of_a_profile_point_at_the_callers_line(monkeypatch):
     steps = {"tol": 1e-7, "max_iter": 0, "max_halvings": 0}
-    monkeypatch.setattr("skauc.estimators._report._CLIMB", steps)
+    monkeypatch.setattr("skauc.estimators._logistic_inference._CLIMB", steps)
     X, y = rare(np.random.default_rng(0))
     model = IRLSLogisticRegression().fit(X, y)
     rows = {"X": X, "y": y}

@@ -181,7 +181,7 @@ def test_coefficients_that_are_not_estimable_are_nan(K, penalty):
         L = np.zeros((K - 1) * 9)
         L[[5, 6]] = -1, 1
         test = model.wald_test(L)
-        assert test.estimate == pytest.approx(expected.coefficient[5:6], rel=1e-6)
+        assert test.estimate == pytest.approx(expected.estimate[5:6], rel=1e-6)
         error = expected.standard_error[5:6]
         assert test.standard_error == pytest.approx(error, rel=1e-6)
         ratio = model.likelihood_ratio_test(contrast=L, X=X, y=y)
