@@ -44,8 +44,8 @@ def frame(**changes):
     return pd.DataFrame(columns | changes)
 
 
-def firth():
-    return skauc.IRLSLogisticRegression(penalty="firth").fit(X, Y)
+def firth(**options):
+    return skauc.IRLSLogisticRegression(penalty="firth", **options).fit(X, Y)
 
 
 def refused(call, *words, error=(ValueError, TypeError), where=""):
@@ -392,12 +392,12 @@ TOGETHER = {  # calls that lack or contradict something
         ["X", "1 in column 'bmi'", "SimpleImputer"],
     ),
     "rows of a profile": (
-        lambda: firth().summary(method="profile"),
-        ["X", "profile", "pass X= and y="],
+        lambda: firth(keep_rows=False).summary(),
+        ["X", "profile", "pass X= and y=", "keep_rows=True"],
     ),
-    "no reduced model for Firth": (
-        lambda: firth().likelihood_ratio_test(firth()),
-        ["'firth'", "contrast="],
+    "a factor that is no feature": (
+        lambda: firth().likelihood_ratio_test(["race"]),
+        ["contrast", "'race'", "x0"],
     ),
     "probabilities of a forest": (
         lambda: skauc.calibration_estimate(Y, changed(PROB, 0.0)),

@@ -87,7 +87,7 @@ def band(w):
 
 def calibration(w):
     prob = of_rows(PROB, w)
-    return skauc.calibration_estimate(Y, prob, sample_weight=w).standard_errors
+    return skauc.calibration_estimate(Y, prob, sample_weight=w).standard_error
 
 
 def hosmer_lemeshow(w):

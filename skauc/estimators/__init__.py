@@ -1,9 +1,9 @@
 """Classifiers with a ROC curve or inference.
 
-``_logistic`` fits by ``_maximum``: Newton's method (``_newton``) on sums over blocks of
-rows (``_likelihood``, ``_firth``); ``_separation`` proves whether the maximum exists.
-``_inference`` gets tables, tests and
-profiles from ``_report``, which reads the rows again where it needs them.
+``_logistic`` has the parts of a logistic fit: a ``_logistic_problem``, its solution by
+Newton's method (``_newton``) on sums over blocks of rows (``_likelihood``, ``_firth``),
+where ``_separation`` proves whether the maximum exists, and a ``_logistic_inference``,
+which answers with ``_coefficient_tables`` and reads the rows again where it needs them.
 ``_gaussian_auc`` uses ``_rayleigh``; ``_lda`` and ``_qda`` extend scikit-learn's
 classifiers. ``_rows`` prepares the rows of all estimators, in memory or in blocks, with
 the checks of ``_checks``.

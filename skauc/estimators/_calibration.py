@@ -13,8 +13,9 @@ from scipy.special import chdtrc, expit, logit
 from .._validation import check_counted, check_score
 from ..statistics._checks import check_integer, check_numbers, check_option
 from ..statistics._result import LabelledResult
-from ..statistics._wald import WaldTable
+from ..statistics._wald import Interval, WaldTable
 from ..statistics._weights import raised, warn_unless_counts
+from ._coefficient_tables import interval_lines
 from ._logistic_problem import LogisticProblem
 from ._rows import FitRows
 
@@ -36,7 +37,7 @@ class CalibrationEstimate(LabelledResult):
     in_the_large : float
         The intercept a if the slope is fixed at 1 (calibration in the large). It is
         positive if events are more frequent than predicted.
-    standard_errors : ndarray of shape (3,)
+    standard_error : ndarray of shape (3,)
         Standard errors of slope, intercept and in_the_large, in this order.
     statistic, pvalue : float
         Likelihood-ratio test of the joint hypothesis a = 0 and b = 1; χ² with 2 degrees
@@ -48,53 +49,55 @@ class CalibrationEstimate(LabelledResult):
     --------
     >>> from skauc import calibration_estimate
     >>> y, p = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.6, 0.7]
-    >>> round(calibration_estimate(y, p).standard_error("slope"), 2)
-    1.83
+    >>> low, high = calibration_estimate(y, p).confidence_interval(0.9)
+    >>> round(low, 2), round(high, 2)
+    (-0.66, 5.35)
     """
 
     slope: float
     intercept: float
     in_the_large: float
-    standard_errors: np.ndarray
+    standard_error: np.ndarray
     statistic: float
     pvalue: float
     _rows_in_text = True
 
-    def standard_error(self, name="slope") -> float:
-        """Standard error of the slope or of an intercept.
-
-        Parameters
-        ----------
-        name : {"slope", "intercept", "in_the_large"}, default="slope"
-
-        Returns
-        -------
-        float
-        """
-        check_option("name", name, _NAMES)
-        return float(self.standard_errors[_NAMES.index(name)])
-
-    def confidence_interval(self, name="slope", confidence_level=0.95):
+    def confidence_interval(self, confidence_level=0.95, *, name="slope") -> Interval:
         """Wald limits for the slope or an intercept.
 
         Parameters
         ----------
-        name : {"slope", "intercept", "in_the_large"}, default="slope"
         confidence_level : float in (0, 1), default=0.95
+        name : {"slope", "intercept", "in_the_large"}, default="slope"
 
         Returns
         -------
         low, high : float
         """
-        table, row = self._wald(), _NAMES.index(check_option("name", name, _NAMES))
-        low, high = table.limits(confidence_level)
-        return float(low[row]), float(high[row])
+        row = _NAMES.index(check_option("name", name, _NAMES))
+        limits = self._wald().limits(confidence_level)
+        return Interval(*(float(limit[row]) for limit in limits))
+
+    def summary(self, confidence_level=0.95, *, digits=2) -> str:
+        """Texts to paste, such as ``"slope: 0.91 (0.84 to 0.98)"``, one line each.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+        digits : int, default=2
+            Digits after the decimal point.
+
+        Returns
+        -------
+        str
+        """
+        return interval_lines(self._wald().columns(confidence_level), digits)
 
     def _wald(self):
         """Wald table of the three estimates against those of perfect probabilities."""
         estimates = np.array([getattr(self, name) for name in _NAMES])
         perfect = np.array([1, 0, 0])
-        return WaldTable(estimates, self.standard_errors, perfect, names=_NAMES)
+        return WaldTable(estimates, self.standard_error, perfect, names=_NAMES)
 
     def _columns(self):
         columns = self._wald().columns()
@@ -129,9 +132,9 @@ def calibration_estimate(
     Returns
     -------
     CalibrationEstimate
-        ``slope``, ``intercept`` and ``in_the_large``; ``standard_error(name)`` and
-        ``confidence_interval(name)`` for each of them; ``pvalue`` of the hypothesis of
-        perfect calibration.
+        ``slope``, ``intercept`` and ``in_the_large``; ``standard_error``,
+        ``confidence_interval(name=…)`` and ``summary()`` for each of them; ``pvalue``
+        of the hypothesis of perfect calibration.
 
     Raises
     ------
@@ -198,7 +201,7 @@ def calibration_estimate(
         slope=float(found.coef[0, 0]),
         intercept=float(found.intercept[0]),
         in_the_large=level,
-        standard_errors=np.array([errors[1], errors[0], of_level]),
+        standard_error=np.array([errors[1], errors[0], of_level]),
         statistic=statistic,
         pvalue=float(chdtrc(2, statistic)),
         pos_label=label,

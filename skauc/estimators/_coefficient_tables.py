@@ -24,18 +24,19 @@ class _CoefficientRows(Result):
     _scale: ClassVar[str]
     _shown: ClassVar[tuple[str, ...]]
 
-    def summary(self, decimals=2) -> dict[str, str]:
-        """Texts to paste, such as ``"1.91 (1.24 to 2.95)"``, by the names of the rows.
+    def summary(self, *, digits=2) -> str:
+        """Texts to paste, such as ``"age: 1.91 (1.24 to 2.95)"``, one line per row.
 
         Parameters
         ----------
-        decimals : int, default=2
+        digits : int, default=2
+            Digits after the decimal point.
 
         Returns
         -------
-        dict of str to str
+        str
         """
-        return interval_texts(self._columns(), decimals)
+        return interval_lines(self._columns(), digits)
 
     def _columns(self):
         return {"": self.names} | {name: getattr(self, name) for name in self._shown}
@@ -138,14 +139,14 @@ class CoefficientTable(_CoefficientRows):
         return OddsRatioTable(**known)
 
 
-def interval_texts(columns, decimals) -> dict[str, str]:
-    """Estimates and limits of the rows of a table as texts."""
-    check_integer("decimals", decimals, 0, 15)
+def interval_lines(columns, digits) -> str:
+    """Name, estimate and limits of each row of a table."""
+    check_integer("digits", digits, 0, 15)
     rows = zip(*(columns[k] for k in ("", "estimate", "low", "high")), strict=True)
-    return {
-        name: f"{estimate:.{decimals}f} ({low:.{decimals}f} to {high:.{decimals}f})"
+    return "\n".join(
+        f"{name}: {estimate:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
         for name, estimate, low, high in rows
-    }
+    )
 
 
 class LikelihoodRatio(NamedTuple):

@@ -14,7 +14,6 @@ from ..statistics._checks import (
     check_interval,
     check_level,
     check_option,
-    refuse_ignored,
 )
 from ..statistics._row_blocks import row_blocks
 from ..statistics._wald import Interval
@@ -141,6 +140,12 @@ class IRLSLogisticRegression(OffsetClassifier):
     y=y, sample_weight=w)``, or ``covariance="cluster", groups=…`` with the sampled
     clusters. These take each row for one observation whatever its weight, and do not
     depend on the scale of the weights.
+
+    **In a Pipeline** the table of the last step is ``pipe[-1].summary()``. It has the
+    names of the features if a transformer returns data frames
+    (``pipe[:-1].set_output(transform="pandas")`` before the fit); otherwise pass
+    ``feature_names=pipe[:-1]``. With ``IRLSLogisticRegression(keep_rows=True)`` the
+    profiles and tests need no rows: these would be the transformed ones.
 
     References
     ----------
@@ -318,7 +323,7 @@ class IRLSLogisticRegression(OffsetClassifier):
             factors = check.class_factors(self.class_weight, rows.counts, rows.classes)
             rows = replace(rows, factors=factors)
             rows.check_totals()
-        return rows.raised() if np.isinf(self.C) else rows
+        return rows
 
     def _again(self, X=None, y=None, sample_weight=None, offset=None, groups=None):
         """The rows of the fit, which are kept, or passed again."""
@@ -385,17 +390,15 @@ class IRLSLogisticRegression(OffsetClassifier):
         *,
         covariance=None,
         method=None,
-        X=None,
-        y=None,
         groups=None,
-        sample_weight=None,
-        offset=None,
         feature_names=None,
+        **rows,
     ) -> CoefficientTable:
         """Table of coefficients with standard errors, z, p-values and intervals.
 
         Wald intervals need no further computation. Profile intervals cost about 15 fits
-        per coefficient, a robust covariance one pass over X.
+        per coefficient, a robust covariance one pass over X. The table of odds ratios
+        is ``summary().odds_ratios()``.
 
         Parameters
         ----------
@@ -411,25 +414,28 @@ class IRLSLogisticRegression(OffsetClassifier):
             weight: these errors are those of sampling weights on any scale. Repeat rows
             that a count stands for. None takes ``"model"``, or ``"HC0"`` with
             ``class_weight``, whose weights are not counts of rows.
-        method : {"wald", "profile"}, default="wald"
+        method : {"wald", "profile"}, default=None
             ``"profile"``: an interval contains all values that a likelihood-ratio test
-            does not reject, p-values are those of this test, and z is its signed root.
-            With ``penalty="firth"`` the penalised likelihood is used.
-        X, y, sample_weight, offset : default=None
-            Data of the fit, needed for profiles and for a robust covariance other than
-            the default.
+            does not reject, p-values are those of this test, and the statistic is its
+            signed root. With ``penalty="firth"`` the penalised likelihood is used. None
+            takes ``"profile"`` for ``penalty="firth"``, as R's logistf does, and
+            ``"wald"`` otherwise.
         groups : array-like of shape (n,), default=None
             Cluster of each row, for ``covariance="cluster"``.
-        names : sequence of str of length n_features, or a fitted transformer
+        feature_names : sequence of str or fitted transformer, default=None
             Names of the features. For a transformer, such as ``pipeline[:-1]``, they
             are those of its ``get_feature_names_out()``. None takes
             ``feature_names_in_`` if it exists, and x0, x1, … otherwise.
+        **rows
+            X, y, ``sample_weight`` and ``offset`` of the fit, needed for profiles and
+            for a robust covariance other than the default, unless the model has kept
+            them (``keep_rows``).
 
         Returns
         -------
         CoefficientTable
-            A table to print, which names the odds; methods ``odds_ratios()`` and
-            ``to_frame()``.
+            A table to print, which names the odds; methods ``odds_ratios()``,
+            ``summary()`` for texts to paste, and ``to_frame()``.
 
         Raises
         ------
@@ -459,22 +465,26 @@ class IRLSLogisticRegression(OffsetClassifier):
         >>> from sklearn.datasets import load_iris
         >>> from skauc import IRLSLogisticRegression
         >>> X, y = load_iris(return_X_y=True)
-        >>> model = IRLSLogisticRegression().fit(X[50:, :1], y[50:])
+        >>> model = IRLSLogisticRegression(keep_rows=True).fit(X[50:, :1], y[50:])
         >>> model.summary()
-        log odds of 2 against 1
-                     coefficient  standard error       z    p-value  [0.025  0.975]
-        (Intercept)       -12.57           2.907  -4.325  1.529e-05  -18.27  -6.873
-        x0                 2.013          0.4654   4.325  1.527e-05   1.101   2.925
-        >>> model.summary(method="profile", X=X[50:, :1], y=y[50:]).odds_ratios()
-        odds of 2 against 1
-                     odds ratio    p-value     [0.025     0.975]
+        log odds of 2 against 1; 95 % limits, method='wald'
+                     estimate  standard_error  statistic     pvalue     low    high
+        (Intercept)    -12.57           2.907     -4.325  1.529e-05  -18.27  -6.873
+        x0              2.013          0.4654      4.325  1.527e-05   1.101   2.925
+        >>> table = model.summary(method="profile").odds_ratios(per={"x0": 0.5})
+        >>> table
+        odds of 2 against 1; 95 % limits, method='profile'
+                       estimate     pvalue        low       high
         (Intercept)   3.472e-06  1.335e-07  6.677e-09  0.0006491
-        x0                7.485  1.162e-07      3.243      20.39
+        x0 (per 0.5)      2.736  1.162e-07      1.801      4.516
+        >>> print(table.summary())
+        (Intercept): 0.00 (0.00 to 0.00)
+        x0 (per 0.5): 2.74 (1.80 to 4.52)
         """
         check_level("confidence_level", confidence_level)
         inference = self._inference().named(feature_names)
-        rows = partial(self._again, X, y, sample_weight, offset, groups)
-        return inference.table(confidence_level, method, covariance, groups, rows)
+        again = partial(self._again, **rows, groups=groups)
+        return inference.table(confidence_level, method, covariance, groups, again)
 
     def confidence_interval(self, confidence_level=0.95, **options) -> Interval:
         """Confidence limits for all coefficients, as in :meth:`summary`.
@@ -483,8 +493,8 @@ class IRLSLogisticRegression(OffsetClassifier):
         ----------
         confidence_level : float in (0, 1), default=0.95
         **options
-            Options of :meth:`summary`: method, covariance, X, y, groups, sample_weight
-            and offset.
+            Options of :meth:`summary`: method, covariance, groups, X, y,
+            sample_weight and offset.
 
         Returns
         -------
@@ -513,21 +523,21 @@ class IRLSLogisticRegression(OffsetClassifier):
 
         Parameters
         ----------
-        contrast : array-like of shape (q, M(P + 1)) or (M(P + 1),)
+        contrast : array-like of shape (q, M(P + 1)) or (M(P + 1),), or features
             The matrix L: each row is a combination of the rows of the summary, the
-            intercept first.
-        value : float or array-like of shape (q,), default=0.0
+            intercept first. Names of features (``["race_2", "race_3"]``), or a slice of
+            columns, stand for all coefficients of these features: the test of a whole
+            factor, see :meth:`likelihood_ratio_test`.
+        null : float or array-like of shape (q,), default=0.0
             Value of Lθ under the null hypothesis.
-        covariance, groups
+        covariance, groups, feature_names, **rows
             As for :meth:`summary`.
-        **rows
-            X, y, sample_weight and offset of the fit, needed for a robust covariance.
 
         Returns
         -------
         WaldTest
             Named tuple ``(statistic, df, pvalue, estimate, standard_error)``; the
-            statistic is ``(Lθ − value)ᵀ(L V Lᵀ)⁻¹(Lθ − value)``, χ² with q degrees of
+            statistic is ``(Lθ − null)ᵀ(L V Lᵀ)⁻¹(Lθ − null)``, χ² with q degrees of
             freedom.
 
         Raises
@@ -582,56 +592,58 @@ class IRLSLogisticRegression(OffsetClassifier):
         return Interval(expit(centre - half), expit(centre + half))
 
     def likelihood_ratio_test(
-        self,
-        reduced=None,
-        *,
-        contrast=None,
-        null=0.0,
-        feature_names=None,
-        **rows,
+        self, contrast, null=0.0, *, feature_names=None, **rows
     ) -> LikelihoodRatio:
-        """Likelihood-ratio test of a model that is nested in this one.
+        """Likelihood-ratio test that linear combinations have given values.
+
+        Answers: does a whole factor matter, or several features together? With
+        ``penalty="firth"`` the *penalised* likelihoods are compared, both with the
+        determinant of all features, as in R's logistftest. Costs one fit.
 
         Parameters
         ----------
-        reduced : IRLSLogisticRegression, default=None
-            Maximum-likelihood fit to the same rows with fewer features. Only the number
-            of features, the classes and the likelihoods are checked.
-        contrast, value : default=None, 0.0
-            In place of ``reduced``: the hypothesis ``L θ = value``, as for
-            :meth:`wald_test`. With ``penalty="firth"`` the *penalised* likelihoods are
-            compared, both with the determinant of all features, as in R's logistftest.
-        **rows
-            X, y, sample_weight and offset of the fit, needed with ``contrast``.
+        contrast : str, sequence of str, slice or array-like
+            Names of features, or a slice of columns, whose coefficients are 0 (for all
+            classes): the result is that of a fit without them. The columns of a factor
+            in a ColumnTransformer are ``transformer.output_indices_["step"]``, or the
+            names that begin with the factor's. Where they depend linearly on the other
+            columns, as all columns of a OneHotEncoder do, df counts the degrees of
+            freedom that the model loses. Numbers are a matrix L of shape
+            (q, M(P + 1)), as for :meth:`wald_test`.
+        null : float or array-like of shape (q,), default=0.0
+            Value of Lθ under the null hypothesis.
+        feature_names, **rows
+            As for :meth:`summary`; X and y are needed unless the model has kept them.
 
         Returns
         -------
         LikelihoodRatio
             Named tuple ``(statistic, df, pvalue)``; the statistic is
-            ``2(ℓ − ℓ_reduced)``.
+            ``2(ℓ − ℓ_restricted)``.
 
         Raises
         ------
         ValueError
-            If a fit is penalised or its classes are separated, or if the models cannot
-            be nested.
+            If the fit has a ridge penalty or its classes are separated, or for the
+            reasons of :meth:`wald_test`.
 
         References
         ----------
         Wilks (1938), https://doi.org/10.1214/aoms/1177732360; Heinze & Schemper (2002),
         https://doi.org/10.1002/sim.1047
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from skauc import IRLSLogisticRegression
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = IRLSLogisticRegression(keep_rows=True).fit(X[50:, :3], y[50:])
+        >>> test = model.likelihood_ratio_test(["x0", "x1"])
+        >>> round(test.statistic, 1), test.df
+        (9.7, 2)
         """
-        if (reduced is None) == (contrast is None):
-            raise ValueError(
-                "likelihood_ratio_test needs either reduced or contrast, got "
-                f"{'none' if reduced is None else 'both'}"
-            )
         inference = self._inference().named(feature_names)
-        if contrast is not None:
-            again = partial(self._again, **rows)
-            return inference.likelihood_ratio(contrast, null, again)
-        refuse_ignored("without contrast", null=(null, 0.0))
-        return inference.nested_ratio(reduced._inference())
+        return inference.likelihood_ratio(contrast, null, partial(self._again, **rows))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

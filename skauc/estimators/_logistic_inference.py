@@ -261,7 +261,8 @@ class LogisticInference:
             likelihood = self._likelihood(reopen())
             z, low, high = likelihood.profiles(coef, errors, -ndtri((1 - level) / 2))
             pvalue = 2 * ndtr(-np.abs(z))
-        reference, *labels = self._labels()
+        labels = self.problem.classes.tolist()
+        reference = labels.pop(self.problem.reference)
         names = ["(Intercept)"] * self.problem.fit_intercept + self.feature_names
         odds = f"of {labels[0]!r} against {reference!r}"
         if len(labels) > 1:
@@ -280,11 +281,6 @@ class LogisticInference:
             method=method,
             odds=odds,
         )
-
-    def _labels(self):
-        """Labels of the classes, the reference first."""
-        labels = self.problem.classes.tolist()
-        return [labels.pop(self.problem.reference), *labels]
 
     # Covariances ----------------------------------------------------------------------
 
@@ -376,31 +372,6 @@ class LogisticInference:
         likelihood.warn()
         return LikelihoodRatio(fall, len(L), float(chdtrc(len(L), fall)))
 
-    def nested_ratio(self, reduced) -> LikelihoodRatio:
-        """``2(ℓ − ℓ_reduced)`` of the inference of a model that is nested in this."""
-        for fit in (self, reduced):
-            fit.require("likelihood_ratio_test", firth=False, weighted=False)
-        df, n = (
-            self.n_parameters - reduced.n_parameters,
-            reduced.solution.n_observations,
-        )
-        known = np.array_equal(self.problem.classes, reduced.problem.classes)
-        if df <= 0 or self.solution.n_observations != n or not known:
-            raise ValueError(
-                "reduced must be fitted to the same rows with fewer parameters than "
-                f"{self.n_parameters}, got {reduced.n_parameters} parameters and "
-                f"{n:g} rows"
-            )
-        size = self.solution.log_likelihood
-        statistic = 2 * (size - reduced.solution.log_likelihood)
-        if statistic < -_SAME_ROWS * abs(size):
-            raise ValueError(
-                "reduced must be nested in this model, got a log-likelihood that is "
-                f"larger by {-statistic / 2:.4g}"
-            )
-        statistic = max(statistic, 0.0)
-        return LikelihoodRatio(statistic, df, float(chdtrc(df, statistic)))
-
     def _hypothesis(self, contrast, null):
         """L of shape (q, M(P + 1)) and ``Lθ − null``, estimable."""
         null = check_numbers("null", null, closed="neither")
@@ -436,8 +407,8 @@ class LogisticInference:
             unknown = [name for name in wanted if name not in names]
             if unknown:
                 raise ValueError(
-                    f"contrast must name features of the model, {short(names)}, got "
-                    f"{unknown[0]!r}"
+                    f"contrast must name features of the model, got {unknown[0]!r}, "
+                    f"which is none of {short(names)}"
                 )
             chosen = [names.index(name) for name in wanted]
         size = len(names) + self.problem.fit_intercept
@@ -479,8 +450,6 @@ class LogisticInference:
             rule += f"{solution.separation} separation of the classes"
         elif problem.is_firth and not firth:
             rule = "defined for maximum likelihood, got penalty='firth'"
-            if name == "likelihood_ratio_test":
-                rule += "; pass contrast= in place of a reduced model"
         elif problem.class_weight is not None and (problem.is_firth or not weighted):
             rule = "not defined with class_weight, whose weights are no counts of rows,"
             rule += f" got class_weight={short(problem.class_weight)}"
@@ -531,16 +500,12 @@ def check_contrast(contrast):
     L = np.atleast_2d(check_numbers("contrast", contrast, closed="neither"))
     if L.ndim != 2 or 0 in L.shape:
         raise ValueError(f"contrast must be a matrix or a row, got shape {L.shape}")
-    largest = np.abs(L).max(axis=1, keepdims=True)
-    if not largest.all():
-        raise ValueError(
-            "contrast must have an entry other than 0 in each row, got a row of zeros, "
-            f"row {np.argmin(largest)}"
-        )
     # divide rows by their largest entry, so that the rank does not depend on it
-    rank = np.linalg.matrix_rank(L / largest)
+    largest = np.abs(L).max(axis=1, keepdims=True)
+    rank = np.linalg.matrix_rank(L / np.where(largest > 0, largest, 1.0))
     if rank < len(L):
         raise ValueError(
-            f"contrast must have linearly independent rows, got rank {rank} of {len(L)}"
+            "contrast must have linearly independent rows, none of zeros, got rank "
+            f"{rank} of {len(L)}"
         )
     return L

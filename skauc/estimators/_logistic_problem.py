@@ -86,16 +86,12 @@ class LogisticProblem:
         """Whether the penalty is Firth's."""
         return self.penalty == "firth"
 
-    @property
-    def is_penalised(self) -> bool:
-        """Whether there is a maximum also for separated classes."""
-        return self.is_firth or np.isfinite(self.C)
-
     def opened(self, rows, coef=None):
         """The objective of rows, and its point at B = 0 or at given coefficients.
 
         Coefficients are rows of the decisions, each with its intercept last.
         """
+        rows = rows.raised() if np.isinf(self.C) else rows
         # with a finite C all classes are treated alike
         symmetric, K = bool(np.isfinite(self.C)), len(self.classes)
         T = coding_matrix(K, self.reference, symmetric=symmetric)
@@ -137,10 +133,12 @@ def _newton(problem, rows, steps):
     """Maximise by Newton's method from 0."""
     objective, zero = problem.opened(rows)
     point = objective.at(zero.theta) if problem.is_firth else zero
-    stop = None if problem.is_penalised else partial(_separation, objective)
+    # a penalised maximum exists also for separated classes
+    penalised = problem.is_firth or np.isfinite(problem.C)
+    stop = None if penalised else partial(_separation, objective)
     end = climb(objective, point, stop=stop, **steps)
     separation = end.stopped
-    if not (separation or problem.is_penalised):
+    if not (separation or penalised):
         if not end.small:
             separation = separation_along(objective, end.point, end.step)
         decrement2 = end.step.decrement2

@@ -170,20 +170,20 @@ class Objective:
     @cached_property
     def null(self):
         """Directions of the original parameters, intercepts first, without effect."""
-        null, M = self.coordinates.null, self.coding.T.shape[1]
-        if null is None:
-            null = np.zeros((len(self.coordinates.scale), 0))
-        if self.coding.fit_intercept:
-            null = np.roll(null, 1, axis=0)
-        return np.kron(np.eye(M), null)
+        null = self.coordinates.null
+        size = len(self.coordinates.scale)
+        return self._of_contrasts(np.zeros((size, 0)) if null is None else null)
 
     @cached_property
     def to_original(self):
         """Matrix from θ to the original parameters, each intercept first."""
-        back = self.coordinates.leave(np.eye(self.coordinates.rank).ravel())
-        if self.coding.fit_intercept:
-            back = np.roll(back, 1, axis=0)
-        return np.kron(np.eye(self.coding.T.shape[1]), back)
+        theta = np.eye(self.coordinates.rank)
+        return self._of_contrasts(self.coordinates.leave(theta.ravel()))
+
+    def _of_contrasts(self, columns):
+        """Columns of B for each contrast, each intercept first."""
+        first = np.roll(columns, int(self.coding.fit_intercept), axis=0)
+        return np.kron(np.eye(self.coding.T.shape[1]), first)
 
     def covariance(self, point, meat=None):
         """Covariance of the original parameters.

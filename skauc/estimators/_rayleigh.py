@@ -31,8 +31,6 @@ class RayleighProblem:
         V for P > n, an orthonormal basis of the rows' span; None is the identity.
     rows : FitRows or None
         Features, or for P > n working coordinates; None if only moments are known.
-    n_extra_dimensions : int, default=0
-        Number of varying features less number of working coordinates.
     """
 
     neg: Moments
@@ -41,7 +39,6 @@ class RayleighProblem:
     scale: np.ndarray
     basis: np.ndarray | None
     rows: Any  # FitRows or None
-    n_extra_dimensions: int = 0
 
     @classmethod
     def of_moments(cls, neg, pos, standardize, rows=None):
@@ -60,8 +57,6 @@ class RayleighProblem:
         X, positive, weight = rows.X, rows.y == 1, rows.weight
         neg, pos = class_moments(X, positive, weight, featurewise=True)
         origin, scale = _centre_and_scale(neg, pos, standardize)
-        # P of tr Σ/P counts the features that vary, within or between the classes
-        varies = (neg.scatter + pos.scatter > 0) | (neg.mean != pos.mean)
         X = X.toarray() if sparse.issparse(X) else X
         # z = Vᵀ(x − origin)/scale, V an orthonormal basis of the rows. The rounding of
         # the origin is common to all rows and would count as one dimension more
@@ -71,8 +66,7 @@ class RayleighProblem:
         Z, basis = row_space(Z - rest)
         rows = replace(rows, X=Z)
         parts = rows.class_moments()
-        extra = max(int(np.count_nonzero(varies)) - Z.shape[1], 0)
-        return cls(*parts, origin, scale, basis, rows, extra)
+        return cls(*parts, origin, scale, basis, rows)
 
     def fourth_powers(self) -> float:
         """``Σ w ‖z − z̄_c‖⁴/(n_c − 1)²`` over the rows."""

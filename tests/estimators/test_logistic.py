@@ -84,12 +84,9 @@ def test_likelihood_ratio_of_spector_and_mazzeo():
     assert chi2.sf(2 * (full.log_likelihood_ - null), 3) == pytest.approx(
         0.001502, abs=5e-7
     )
-    small = IRLSLogisticRegression().fit(X[:, :1], y)
-    test = full.likelihood_ratio_test(small)
-    gain = 2 * (full.log_likelihood_ - small.log_likelihood_)
-    assert test.df == 2
-    assert test.statistic == pytest.approx(gain)
-    assert test.pvalue == pytest.approx(chi2.sf(gain, 2))
+    test = full.likelihood_ratio_test(slice(None), X=X, y=y)
+    assert test.df == 3
+    assert test.pvalue == pytest.approx(0.001502, abs=5e-7)
 
 
 # Law ----------------------------------------------------------------------------------
@@ -165,15 +162,15 @@ def test_table_prints_and_becomes_a_frame():
     table = model.summary()
     lines = str(table).splitlines()
     assert [line.split()[0] for line in lines[1:]] == [
-        "coefficient",
+        "estimate",
         "(Intercept)",
         "length",
         "width",
     ]
-    assert lines[0] == "log odds of 2 against 1"
+    assert lines[0] == "log odds of 2 against 1; 95 % limits, method='wald'"
     assert len({len(line) for line in lines[1:]}) == 1
     frame = table.to_frame()
-    assert frame.loc["length", "coefficient"] == model.coef_[0, 0]
+    assert frame.loc["length", "estimate"] == model.coef_[0, 0]
     assert list(frame.columns)[-2:] == ["low", "high"]
 
 
@@ -186,20 +183,7 @@ def test_inference_is_refused_when_penalised():
     with pytest.raises(ValueError, match=text):
         model.summary()
     with pytest.raises(ValueError, match=r"likelihood_ratio_test is .* got C=2.0"):
-        model.likelihood_ratio_test(model)
-
-
-def test_likelihood_ratio_refuses_fits_that_are_not_nested():
-    X, y = virginica()
-    full = IRLSLogisticRegression().fit(X, y)
-    with pytest.raises(ValueError, match="fewer parameters than 3, got 3 parameters"):
-        full.likelihood_ratio_test(full)
-    other = IRLSLogisticRegression().fit(X[1:, :1], y[1:])
-    with pytest.raises(ValueError, match="got 2 parameters and 99 rows"):
-        full.likelihood_ratio_test(other)
-    better = IRLSLogisticRegression().fit(load_iris().data[50:, 2:3], y)
-    with pytest.raises(ValueError, match=r"must be nested .* larger by"):
-        full.likelihood_ratio_test(better)
+        model.likelihood_ratio_test("x0")
 
 
 # Face ---------------------------------------------------------------------------------
@@ -272,7 +256,9 @@ def test_error_of_a_contrast_with_a_row_of_zeros():
     model = IRLSLogisticRegression().fit(*virginica())
     contrast = np.eye(3)[:2]
     contrast[1] = 0
-    with pytest.raises(ValueError, match=r"contrast must .* got a row of zeros, row 1"):
+    with pytest.raises(
+        ValueError, match=r"contrast must .* none of zeros, got rank 1 of 2"
+    ):
         model.wald_test(contrast)
 
 

@@ -93,8 +93,8 @@ def test_odds_name_their_classes():
     X, y = rare(np.random.default_rng(0))
     model = IRLSLogisticRegression().fit(X, np.where(y == 1, "ill", "well"))
     table = model.summary()
-    assert str(table).startswith("log odds of 'well' against 'ill'\n")
-    assert str(table.odds_ratios()).startswith("odds of 'well' against 'ill'\n")
+    assert str(table).startswith("log odds of 'well' against 'ill'; 95 %")
+    assert str(table.odds_ratios()).startswith("odds of 'well' against 'ill'; 95 %")
     y = np.random.default_rng(1).integers(0, 3, len(X))
     table = IRLSLogisticRegression().fit(X, np.array(list("abc"))[y]).summary()
     assert table.odds == "against 'a'"
@@ -108,6 +108,7 @@ def test_names_of_features():
     step = ColumnTransformer([("z", StandardScaler(), ["dose", "age"])])
     pipe = make_pipeline(step, IRLSLogisticRegression()).fit(frame, y)
     model = pipe[-1]
+    assert model.summary().names == ("(Intercept)", "x0", "x1")
     for names in (pipe[:-1], pipe[:-1].get_feature_names_out(), ["z__dose", "z__age"]):
         table = model.summary(feature_names=names)
         assert table.names == ("(Intercept)", "z__dose", "z__age")
