@@ -100,9 +100,7 @@ class CalibrationEstimate(LabelledResult):
         return WaldTable(estimates, self.standard_error, perfect, names=_NAMES)
 
     def _columns(self):
-        columns = self._wald().columns()
-        shown = "", "estimate", "standard_error", "pvalue", "low", "high"
-        return {name: columns[name] for name in shown}
+        return self._wald().columns()
 
     def _head(self):
         return {"statistic": self.statistic, "pvalue": self.pvalue}

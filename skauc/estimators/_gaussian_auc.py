@@ -200,7 +200,7 @@ class GaussianAUCClassifier(LinearClassifier):
                 f"{given.tolist()}"
             )
         with unchanged_by_errors(self, X):
-            options = {"known": known, "reset": first, "binary": True}
+            options = {"known": known, "binary": True}
             rows = open_rows(self, X, y, sample_weight, **options).counted()
             parts = rows.class_moments()
             if not first:

@@ -297,48 +297,46 @@ class IRLSLogisticRegression(OffsetClassifier):
 
     def _problem(self):
         """The problem of the classes, by the parameters of the estimator."""
-        reference, labels = 0, self.classes_.tolist()
-        if self.reference is not None:
-            allowed, rule = labels, f"be one of the labels {labels}"
-            if len(labels) == 2:
-                allowed, rule = labels[:1], f"be {labels[0]!r}, the first of two labels"
-            if np.ndim(self.reference) > 0 or self.reference not in allowed:
-                raise ValueError(f"reference must {rule}, got {self.reference!r}")
-            reference = labels.index(self.reference)
+        labels = self.classes_.tolist()
+        reference = labels[0] if self.reference is None else self.reference
+        # two classes have the coefficients of the second
+        allowed = labels[:1] if len(labels) == 2 else labels
+        if np.ndim(reference) > 0 or reference not in allowed:
+            raise ValueError(
+                f"reference must be one of {allowed} (of two labels the first), got "
+                f"{reference!r}"
+            )
         return LogisticProblem(
             classes=self.classes_,
             C=self.C,
             penalty=self.penalty,
             fit_intercept=bool(self.fit_intercept),
-            reference=reference,
+            reference=labels.index(reference),
             class_weight=self.class_weight,
         )
 
-    def _rows(self, X, y, sample_weight, offset, groups=None, known=None):
+    def _rows(self, X, y=None, sample_weight=None, offset=None, **known):
         """Check the rows of a fit, or rows that are passed again."""
-        options = {"known": known, "binary": self.penalty == "firth"}
-        options |= {"offset": offset, "groups": groups, "reset": known is None}
-        rows = open_rows(self, X, y, sample_weight, **options).counted()
+        known |= {"offset": offset, "binary": self.penalty == "firth"}
+        rows = open_rows(self, X, y, sample_weight, **known).counted()
         if self.class_weight is not None:
             factors = check.class_factors(self.class_weight, rows.counts, rows.classes)
             rows = replace(rows, factors=factors)
             rows.check_totals()
         return rows
 
-    def _again(self, X=None, y=None, sample_weight=None, offset=None, groups=None):
+    def _again(self, rows, groups=None):
         """The rows of the fit, which are kept, or passed again."""
-        given = {"X": X, "y": y, "sample_weight": sample_weight, "offset": offset}
-        if self.training_rows_ is not None and all(v is None for v in given.values()):
-            given = self.training_rows_
-        elif X is None or (y is None and row_blocks(X) is None):
-            name = "X" if X is None else "y"
+        rows = rows or self.training_rows_ or {}
+        X, y = rows.get("X"), rows.get("y")
+        if X is None or (y is None and row_blocks(X) is None):
             raise ValueError(
                 "X and y must be passed again, because a fitted model keeps no rows "
                 "and profile limits, likelihood-ratio tests of a contrast and robust "
                 "errors need them: pass X= and y= of the fit, or fit with "
-                f"keep_rows=True, got {name}=None"
+                f"keep_rows=True, got {'X' if X is None else 'y'}=None"
             )
-        return self._rows(**given, groups=groups, known=self.classes_)
+        return self._rows(**rows, groups=groups, known=self.classes_)
 
     # Inference ------------------------------------------------------------------------
 
@@ -483,7 +481,7 @@ class IRLSLogisticRegression(OffsetClassifier):
         """
         check_level("confidence_level", confidence_level)
         inference = self._inference().named(feature_names)
-        again = partial(self._again, **rows, groups=groups)
+        again = partial(self._again, rows, groups)
         return inference.table(confidence_level, method, covariance, groups, again)
 
     def confidence_interval(self, confidence_level=0.95, **options) -> Interval:
@@ -552,7 +550,7 @@ class IRLSLogisticRegression(OffsetClassifier):
         Wald (1943), https://doi.org/10.1090/S0002-9947-1943-0012401-3
         """
         inference = self._inference().named(feature_names)
-        again = partial(self._again, **rows, groups=groups)
+        again = partial(self._again, rows, groups)
         return inference.wald_test(contrast, null, covariance, groups, again)
 
     def predict_interval(self, X, confidence_level=0.95, *, offset=None) -> Interval:
@@ -643,7 +641,7 @@ class IRLSLogisticRegression(OffsetClassifier):
         (9.7, 2)
         """
         inference = self._inference().named(feature_names)
-        return inference.likelihood_ratio(contrast, null, partial(self._again, **rows))
+        return inference.likelihood_ratio(contrast, null, partial(self._again, rows))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

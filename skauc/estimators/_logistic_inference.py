@@ -400,21 +400,19 @@ class LogisticInference:
     def _rows_of(self, features):
         """The contrast that all coefficients of features are 0."""
         names = self.feature_names
-        if isinstance(features, slice):
-            chosen = list(range(len(names))[features])
-        else:
-            wanted = [features] if isinstance(features, str) else list(features)
-            unknown = [name for name in wanted if name not in names]
-            if unknown:
-                raise ValueError(
-                    f"contrast must name features of the model, got {unknown[0]!r}, "
-                    f"which is none of {short(names)}"
-                )
-            chosen = [names.index(name) for name in wanted]
+        wanted = [features] if isinstance(features, str) else features
+        wanted = names[wanted] if isinstance(wanted, slice) else list(wanted)
+        unknown = [name for name in wanted if name not in names]
+        if unknown:
+            raise ValueError(
+                f"contrast must name features of the model, got {unknown[0]!r}, which "
+                f"is none of {short(names)}"
+            )
         size = len(names) + self.problem.fit_intercept
         starts = range(size - len(names), len(self.coef), size)
         L = np.eye(len(self.coef))
-        return check_contrast(L[[start + j for start in starts for j in chosen]])
+        rows = [start + names.index(name) for start in starts for name in wanted]
+        return check_contrast(L[rows])
 
     def half_widths(self, X, level):
         """Half the width of the interval of each row's logit; NaN if not estimable."""

@@ -109,8 +109,11 @@ class RayleighProblem:
         return self.neg.covariance + self.pos.covariance
 
     def shrunk(self, alpha):
-        """``(1 − α)Σ + ατI``."""
-        return shrunk(self.sigma, alpha, self.n_features)
+        """``(1 − α)Σ + ατI``, ``τ = tr Σ/P``."""
+        sigma = self.sigma
+        # P features also in the span of rows
+        tau = np.trace(sigma) / self.n_features
+        return (1 - alpha) * sigma + alpha * tau * np.eye(len(sigma))
 
     def unit_deviation(self, theta):
         """θ scaled to pooled within-class deviation 1, and its scores' moments.
@@ -128,12 +131,6 @@ class RayleighProblem:
         return theta / unit, [
             c if c.scatter > rounding * c.n else replace(c, scatter=0.0) for c in parts
         ]
-
-
-def shrunk(sigma, alpha, P):
-    """``(1 − α)Σ + ατI``, ``τ = tr Σ/P`` with P features also in the span of rows."""
-    tau = np.trace(sigma) / P
-    return (1 - alpha) * sigma + alpha * tau * np.eye(len(sigma))
 
 
 def whitening(sigma, mu):
@@ -205,23 +202,22 @@ def shrinkage_weight(problem, method) -> float:
     float
     """
     if method == "auto":
-        size, powers = (problem.n_features, problem.n), problem.fourth_powers()
-        return ledoit_wolf_weight(problem.sigma, *size, powers)
+        return _ledoit_wolf(problem)
     if method == "oas":
         return _oracle_approximating(problem)
     return float(method or 0)
 
 
-def ledoit_wolf_weight(sigma, P, n, fourth_powers) -> float:
-    """Ledoit & Wolf (2004), section 3.3: b²/d² of Σ with P features and n rows."""
-    square = np.sum(sigma**2)
-    spread = square - np.trace(sigma) ** 2 / P  # ‖Σ − τI‖² = ‖Σ‖² − Pτ²
+def _ledoit_wolf(problem):
+    """Ledoit & Wolf (2004), section 3.3: b²/d² of Σ."""
+    square, trace = np.sum(problem.sigma**2), np.trace(problem.sigma)
+    spread = square - trace**2 / problem.n_features  # ‖Σ − τI‖² = ‖Σ‖² − Pτ²
     # Σ_i ‖n z_i z_iᵀ − Σ‖²/n² = Σ_i ‖z_i‖⁴ − ‖Σ‖²/n: the error of Σ, estimated as if
     # all rows were alike. Those of two covariances, Σ_i ‖z_i‖⁴ − Σ_c ‖Σ̂_c‖²/n_c, fall
     # short of E‖Σ − EΣ‖² by 6 to 39 %, because ‖Σ̂_c‖² is above ‖EΣ̂_c‖²; this is off
     # by −11 to 11 %. What α leaves, ‖Σ_α − EΣ‖², would be .97 to 1.06 as much (eight
     # designs of normal rows, 45 : 5 to 200 : 20 and 50 : 50, 3 to 40 features)
-    noise = fourth_powers - square / n
+    noise = problem.fourth_powers() - square / problem.n
     return float(min(max(noise, 0.0) / spread, 1.0)) if spread > 0 else 0.0
 
 

@@ -177,16 +177,16 @@ def open_rows(
     groups=None,
     known=None,
     binary=False,
-    reset=True,
 ) -> FitRows:
     """Check the rows of a fit.
 
     Only the ``known`` classes may occur; None takes all classes of the labels, which
-    need positive weight. Features in memory are dense or CSR and not copied; they may
-    be infinite. Features in blocks stay there, except rows that are fewer
-    than features.
+    need positive weight, and is a new fit. Features in memory are dense or CSR and not
+    copied; they may be infinite. Features in blocks stay there, except rows that are
+    fewer than features.
     """
     blocks = row_blocks(X, y, sample_weight)
+    reset = known is None or not hasattr(model, "n_features_in_")
     if blocks is not None:
         X, y, sample_weight = BlockMatrix.of(blocks)
         y = check_column("y", y)

@@ -207,8 +207,8 @@ def test_metadata_routing():
     ("params", "text"),
     [
         ({"max_halvings": -1}, "max_halvings must be a whole number >= 0, got -1"),
-        ({"reference": 9}, "reference must be 1, the first of two labels, got 9"),
-        ({"reference": 2}, "reference must be 1, the first of two labels, got 2"),
+        ({"reference": 9}, r"reference must be one of \[1\] .* got 9"),
+        ({"reference": 2}, r"one of \[1\] \(of two labels the first\), got 2"),
         (
             {"class_weight": {5: 1}},
             r"labels of \[1, 2\], got 5 and no weight of 1",
@@ -216,7 +216,7 @@ def test_metadata_routing():
         ({"class_weight": {1: 0.0}}, "class_weight of 1 must be finite and > 0, got 0"),
         ({"class_weight": {1: -1.0}}, r"class_weight of 1 must lie in \[0, .* -1.0"),
         ({"class_weight": {1: "x"}}, r"class_weight of 1 must lie in \[0, .* 'x'"),
-        ({"reference": np.arange(2)}, "reference must be 1, the first of two labels"),
+        ({"reference": np.arange(2)}, r"reference must be one of \[1\]"),
         ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
     ],
 )
@@ -236,7 +236,7 @@ def test_class_weight_of_a_label_that_does_not_occur():
 
 def test_error_of_a_reference_of_three_classes():
     X, y = load_iris(return_X_y=True)
-    text = r"reference must be one of the labels \[0, 1, 2\], got 9$"
+    text = r"reference must be one of \[0, 1, 2\] .* got 9$"
     with pytest.raises(ValueError, match=text):
         IRLSLogisticRegression(reference=9).fit(X, y)
 

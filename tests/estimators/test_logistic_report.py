@@ -284,9 +284,7 @@ def test_odds_ratios_are_exponentials():
     with pytest.raises(ValueError, match="per must name rows .*'x3'.*, got 'age'"):
         table.odds_ratios(per={"age": 10})
     pytest.importorskip("pandas")
-    assert odds.to_frame().loc["x2", "estimate"] == pytest.approx(
-        np.exp(R["coef"][3])
-    )
+    assert odds.to_frame().loc["x2", "estimate"] == pytest.approx(np.exp(R["coef"][3]))
 
 
 # Offset -------------------------------------------------------------------------------
