@@ -162,10 +162,10 @@ def calibration_estimate(
     >>> too_extreme = p**2 / (p**2 + (1 - p) ** 2)  # twice the logit
     >>> print(calibration_estimate(rng.uniform(size=2000) < p, too_extreme))
     CalibrationEstimate(statistic=307.3, pvalue=1.82e-67, pos_label=True)
-                  estimate  standard_error     pvalue       low    high
-    slope           0.4897         0.02422  1.408e-98    0.4422  0.5371
-    intercept      0.03534         0.05224     0.4988  -0.06705  0.1377
-    in_the_large   0.05484         0.06511     0.3996  -0.07277  0.1825
+                  estimate  standard_error       low    high  statistic     pvalue
+    slope           0.4897         0.02422    0.4422  0.5371     -21.07  1.408e-98
+    intercept      0.03534         0.05224  -0.06705  0.1377     0.6764     0.4988
+    in_the_large   0.05484         0.06511  -0.07277  0.1825     0.8423     0.3996
     """
     given = y_true, y_prob, sample_weight, pos_label
     positive, probability, weight, label = _check(*given)

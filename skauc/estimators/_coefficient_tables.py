@@ -21,6 +21,7 @@ class _CoefficientRows(Result):
     confidence_level: float
     method: str
     odds: str
+    null: ClassVar[float]
     _scale: ClassVar[str]
     _shown: ClassVar[tuple[str, ...]]
 
@@ -63,8 +64,21 @@ class OddsRatioTable(_CoefficientRows):
         Of the interval.
     odds : str
         The odds that are compared, ``"of 'ill' against 'well'"``.
+
+    Attributes
+    ----------
+    null : float
+        1, the odds ratio without an effect.
+
+    Examples
+    --------
+    >>> from skauc import IRLSLogisticRegression
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], [0, 1, 0, 1, 0, 1]
+    >>> IRLSLogisticRegression().fit(X, y).summary().odds_ratios().estimate.round(2)
+    array([0.28, 1.44])
     """
 
+    null = 1.0
     _scale = "odds"
     _shown = "estimate", "pvalue", "low", "high"
 
@@ -89,15 +103,28 @@ class CoefficientTable(_CoefficientRows):
     odds : str
         The odds whose logarithm the model is linear in, ``"of 'ill' against 'well'"``.
 
+    Attributes
+    ----------
+    null : float
+        0, the coefficient without an effect.
+
     Notes
     -----
     The row of a coefficient that is not estimable, because features are linearly
     dependent, is NaN.
+
+    Examples
+    --------
+    >>> from skauc import IRLSLogisticRegression
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], [0, 1, 0, 1, 0, 1]
+    >>> IRLSLogisticRegression().fit(X, y).summary().names
+    ('(Intercept)', 'x0')
     """
 
     standard_error: np.ndarray
     statistic: np.ndarray
     covariance: str
+    null = 0.0
     _scale = "log odds"
     _shown = "estimate", "standard_error", "statistic", "pvalue", "low", "high"
 
