@@ -1,4 +1,4 @@
-"""The parent classes of the linear classifiers.
+"""The parent class of the linear classifiers.
 
 A fitted model is ``coef_`` and ``intercept_``; ``decision = X @ coef_.T + intercept_``,
 one column for two classes (towards ``classes_[1]``), K columns for K > 2.
@@ -22,12 +22,16 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     the decision, and their largest class is the predicted one.
     """
 
-    def decision_function(self, X):
+    def decision_function(self, X, offset=None):
         """Signed distance to the decision boundary, in units of ``X @ coef_``.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
+        offset : array-like of shape (n,), default=None
+            Added to the decision, for two classes; None is 0, even if the model was
+            fitted with an offset. The decision of :class:`IRLSLogisticRegression` is
+            the logit of ``classes_[1]``.
 
         Returns
         -------
@@ -35,7 +39,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "coef_")
         decision = np.asarray(self._features(X) @ self.coef_.T) + self.intercept_
-        return decision[:, 0] if decision.shape[1] == 1 else decision
+        decision = decision[:, 0] if decision.shape[1] == 1 else decision
+        offset = check.offset(offset, len(decision), self.classes_)
+        return decision if offset is None else decision + offset
 
     def _features(self, X):
         """Check the features of new rows."""
@@ -44,91 +50,21 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         with columns_named(X):
             return validate_data(self, X, **how, reset=False)
 
-    def predict(self, X):
+    def predict(self, X, offset=None):
         """Label of the class with the largest decision.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
+        offset : array-like of shape (n,), default=None
 
         Returns
         -------
         ndarray of shape (n,)
         """
-        return self._label_of(self.decision_function(X))
-
-    def _label_of(self, decision):
-        """Return the label with the largest decision."""
+        decision = self.decision_function(X, offset)
         chosen = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[chosen.astype(np.int64)]
-
-    def predict_proba(self, X):
-        """Class probabilities, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-        """
-        return softmax(self._logits(self.decision_function(X)), axis=1)
-
-    def predict_log_proba(self, X):
-        """Logarithm of the class probabilities, finite also where they underflow.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-        """
-        return log_softmax(self._logits(self.decision_function(X)), axis=1)
-
-    def _logits(self, decision):
-        """Return a logit for each class; of two classes that of the first one is 0."""
-        if decision.ndim == 2:
-            return decision
-        return np.column_stack([np.zeros_like(decision), decision])
-
-
-class OffsetClassifier(LinearClassifier):
-    """Linear classifier whose methods take ``offset``, of two classes; None is 0."""
-
-    def decision_function(self, X, offset=None):
-        """Linear predictor ``X @ coef_ + intercept_ + offset``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-        offset : array-like of shape (n,), default=None
-            Added to the logit of ``classes_[1]``, for two classes; None is 0, even if
-            the model was fitted with an offset.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_classes)
-        """
-        decision = super().decision_function(X)
-        offset = check.offset(offset, len(decision), self.classes_)
-        return decision if offset is None else decision + offset
-
-    def predict(self, X, offset=None):
-        """Label of the most probable class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-        offset : array-like of shape (n,), default=None
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        return self._label_of(self.decision_function(X, offset))
 
     def predict_proba(self, X, offset=None):
         """Class probabilities, in the order of ``classes_``.
@@ -174,3 +110,9 @@ class OffsetClassifier(LinearClassifier):
         """
         predicted = self.predict(X, offset)
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+    def _logits(self, decision):
+        """Return a logit for each class; of two classes that of the first one is 0."""
+        if decision.ndim == 2:
+            return decision
+        return np.column_stack([np.zeros_like(decision), decision])

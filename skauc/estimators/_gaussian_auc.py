@@ -191,10 +191,10 @@ class GaussianAUCClassifier(LinearClassifier):
         if first and classes is None:
             text = "classes must be given in the first call of partial_fit, got None"
             raise ValueError(text)
-        given = None if classes is None else np.unique(classes)
+        given = self.classes_ if classes is None else np.unique(classes)
         known = given if first else self.classes_
         check.class_count(known, binary=True)
-        if given is not None and not np.array_equal(given, known):
+        if not np.array_equal(given, known):
             raise ValueError(
                 f"classes must be those of the first call, {known.tolist()}, got "
                 f"{given.tolist()}"

@@ -20,7 +20,7 @@ from ..statistics._wald import Interval
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import are_counts
 from . import _checks as check
-from ._base import OffsetClassifier
+from ._base import LinearClassifier
 from ._coefficient_tables import CoefficientTable, LikelihoodRatio, WaldTest
 from ._logistic_inference import LogisticInference
 from ._logistic_problem import LogisticProblem
@@ -30,7 +30,7 @@ from ._rows import open_rows, unchanged_by_errors
 _CRITERION = {"firth": False, "weighted": False, "error": AttributeError}
 
 
-class IRLSLogisticRegression(OffsetClassifier):
+class IRLSLogisticRegression(LinearClassifier):
     """Logistic regression by iteratively reweighted least squares (Newton's method).
 
     Answers: what are the class probabilities of a linear model, how precise are its
