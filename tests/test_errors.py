@@ -273,7 +273,7 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (irls, "max_iter", 0, []),
     (irls, "class_weight", "even", []),
     (gaussian, "shrinkage", 2.0, []),
-    (gaussian, "shrinkage", "much", ["oas"]),
+    (gaussian, "shrinkage", "much", ["auto"]),
     (gaussian, "threshold", "best", ["youden"]),
     (gaussian, "threshold", np.inf, ["finite"]),
     (gaussian, "standardize", "no", ["True or False"]),

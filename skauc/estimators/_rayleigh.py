@@ -190,26 +190,20 @@ def _centre_and_scale(neg, pos, standardize):
 
 
 def shrinkage_weight(problem, method) -> float:
-    """Shrinkage α for None, a number or the name of a method.
+    """Shrinkage α for None, a number or "auto".
 
     Parameters
     ----------
     problem : RayleighProblem
-    method : None, float, "auto" or "oas"
+    method : None, float or "auto"
 
     Returns
     -------
     float
     """
-    if method == "auto":
-        return _ledoit_wolf(problem)
-    if method == "oas":
-        return _oracle_approximating(problem)
-    return float(method or 0)
-
-
-def _ledoit_wolf(problem):
-    """Ledoit & Wolf (2004), section 3.3: b²/d² of Σ."""
+    if method != "auto":
+        return float(method or 0)
+    # Ledoit & Wolf (2004), section 3.3: b²/d² of Σ
     square, trace = np.sum(problem.sigma**2), np.trace(problem.sigma)
     spread = square - trace**2 / problem.n_features  # ‖Σ − τI‖² = ‖Σ‖² − Pτ²
     # Σ_i ‖n z_i z_iᵀ − Σ‖²/n² = Σ_i ‖z_i‖⁴ − ‖Σ‖²/n: the error of Σ, estimated as if
@@ -219,13 +213,3 @@ def _ledoit_wolf(problem):
     # designs of normal rows, 45 : 5 to 200 : 20 and 50 : 50, 3 to 40 features)
     noise = problem.fourth_powers() - square / problem.n
     return float(min(max(noise, 0.0) / spread, 1.0)) if spread > 0 else 0.0
-
-
-def _oracle_approximating(problem):
-    """Chen et al. (2010), eq. 23 without its terms 2/P, like scikit-learn's ``oas``."""
-    square, trace = np.sum(problem.sigma**2), np.trace(problem.sigma)
-    spread = square - trace**2 / problem.n_features
-    if spread <= 0:
-        return 1.0
-    # (‖Σ‖² + (Pτ)²)/{(n + 1)‖Σ − τI‖²}, at most 1
-    return float(min((square + trace**2) / ((problem.n + 1) * spread), 1.0))

@@ -79,7 +79,6 @@ def assert_same_fit(got, expected, rtol=1e-8):
         {"shrinkage": 0.3, "standardize": False},
         {"shrinkage": "auto"},
         {"shrinkage": "auto", "standardize": False},
-        {"shrinkage": "oas"},
         {"threshold": "prior"},
         {"threshold": 1.5},
     ],
