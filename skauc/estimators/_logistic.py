@@ -325,7 +325,7 @@ class IRLSLogisticRegression(LinearClassifier):
             rows.check_totals()
         return rows
 
-    def _again(self, rows, groups=None):
+    def _again(self, rows, groups):
         """The rows of the fit, which are kept, or passed again."""
         rows = rows or self.training_rows_ or {}
         X, y = rows.get("X"), rows.get("y")
@@ -381,6 +381,14 @@ class IRLSLogisticRegression(LinearClassifier):
         if name is not None:
             self.inference_.require(name, **rules)
         return self.inference_
+
+    def _asked(self, feature_names, rows, groups=None):
+        """The inference with these names, and what returns the rows of the fit."""
+        unknown = rows.keys() - {"X", "y", "sample_weight", "offset"}
+        if unknown:
+            raise TypeError(f"{unknown.pop()!r} is no argument of this method")
+        inference = self._inference().named(feature_names)
+        return inference, partial(self._again, rows, groups)
 
     def summary(
         self,
@@ -480,8 +488,7 @@ class IRLSLogisticRegression(LinearClassifier):
         x0 (per 0.5): 2.74 (1.80 to 4.52)
         """
         check_level("confidence_level", confidence_level)
-        inference = self._inference().named(feature_names)
-        again = partial(self._again, rows, groups)
+        inference, again = self._asked(feature_names, rows, groups)
         return inference.table(confidence_level, method, covariance, groups, again)
 
     def confidence_interval(self, confidence_level=0.95, **options) -> Interval:
@@ -549,8 +556,7 @@ class IRLSLogisticRegression(LinearClassifier):
         ----------
         Wald (1943), https://doi.org/10.1090/S0002-9947-1943-0012401-3
         """
-        inference = self._inference().named(feature_names)
-        again = partial(self._again, rows, groups)
+        inference, again = self._asked(feature_names, rows, groups)
         return inference.wald_test(contrast, null, covariance, groups, again)
 
     def predict_interval(self, X, confidence_level=0.95, *, offset=None) -> Interval:
@@ -640,8 +646,8 @@ class IRLSLogisticRegression(LinearClassifier):
         >>> round(test.statistic, 1), test.df
         (9.7, 2)
         """
-        inference = self._inference().named(feature_names)
-        return inference.likelihood_ratio(contrast, null, partial(self._again, rows))
+        inference, again = self._asked(feature_names, rows)
+        return inference.likelihood_ratio(contrast, null, again)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

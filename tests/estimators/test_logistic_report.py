@@ -370,6 +370,8 @@ def test_summary_says_what_is_wrong(options, text):
 
 def test_refusals():
     model = birthweight()
+    with pytest.raises(TypeError, match="'covarianc' is no argument"):
+        model.summary(covarianc="HC0")
     ridge = birthweight(C=1.0)
     with pytest.raises(ValueError, match="predict_interval is defined .* got C=1.0"):
         ridge.predict_interval(X)
