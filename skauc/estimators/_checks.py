@@ -33,7 +33,8 @@ def class_weight(class_weight):
     """Check that it is None, "balanced" or a dict of numbers."""
     if isinstance(class_weight, dict):
         for label, factor in class_weight.items():
-            check_interval(f"class_weight of {label!r}", factor, 0, RANGE[1])
+            rule = f"class_weight of {label!r}"
+            check_interval(rule, factor, 0, RANGE[1], closed="right")
     elif class_weight is not None and str(class_weight) != "balanced":
         rule = "be None, 'balanced' or a dict"
         raise ValueError(f"class_weight must {rule}, got {class_weight!r}")
@@ -51,9 +52,6 @@ def class_factors(class_weight, total, classes):
                 f"class_weight must name labels of {labels}, got {unknown[0]!r} and no "
                 f"weight of {unnamed[0]!r}"
             )
-        for label in labels:
-            rule = f"class_weight of {label!r}"
-            check_interval(rule, class_weight.get(label, 1.0), 0, closed="neither")
         return np.array([class_weight.get(k, 1.0) for k in labels], float)
     # "balanced": n/(K n_k), so that all classes weigh n/K
     return total.sum() / (len(labels) * total)

@@ -8,13 +8,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..statistics._checks import (
-    check_flag,
-    check_integer,
-    check_interval,
-    check_level,
-    check_option,
-)
+from ..statistics._checks import check_flag, check_integer, check_interval, check_option
 from ..statistics._row_blocks import row_blocks
 from ..statistics._wald import Interval
 from ..statistics._warn_caller import warn_caller
@@ -487,7 +481,6 @@ class IRLSLogisticRegression(LinearClassifier):
         (Intercept): 0.00 (0.00 to 0.00)
         x0 (per 0.5): 2.74 (1.80 to 4.52)
         """
-        check_level("confidence_level", confidence_level)
         inference, again = self._asked(feature_names, rows, groups)
         return inference.table(confidence_level, method, covariance, groups, again)
 
@@ -584,7 +577,6 @@ class IRLSLogisticRegression(LinearClassifier):
         ValueError
             For more than two classes, finite C or separated classes.
         """
-        check_level("confidence_level", confidence_level)
         inference = self._inference("predict_interval")
         if len(self.classes_) > 2:
             raise ValueError(

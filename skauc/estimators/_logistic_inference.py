@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, ndtr, ndtri
 from sklearn.exceptions import ConvergenceWarning
 
-from ..statistics._checks import check_numbers, check_option, short
+from ..statistics._checks import check_level, check_numbers, check_option, short
 from ..statistics._wald import WaldTable
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import NOT_COUNTS, SampleWeightWarning
@@ -247,6 +247,7 @@ class LogisticInference:
 
     def table(self, level, method, kind, groups, reopen) -> CoefficientTable:
         """The table of Wald's tests, or of likelihood-ratio tests."""
+        check_level("confidence_level", level)
         default = "profile" if self.problem.is_firth else "wald"
         method = check_option("method", method or default, _METHODS)
         profile = method == "profile"
@@ -416,6 +417,7 @@ class LogisticInference:
 
     def half_widths(self, X, level):
         """Half the width of the interval of each row's logit; NaN if not estimable."""
+        check_level("confidence_level", level)
         solution, errors, P = self.solution, self.errors(), X.shape[1]
         # √(x̃ᵀVx̃) = ‖rootᵀx̃‖ with root rootᵀ = V, in units of the errors
         unit = np.where(errors > 0, errors, 1.0)

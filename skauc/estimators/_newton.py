@@ -35,9 +35,7 @@ class Coordinates:
     R: np.ndarray | None
     shift: np.ndarray | None
     n_features: int
-    # directions of B, without the shift, that change no logit, (size, nullity); None if
-    # features are independent
-    null: np.ndarray | None = None
+    null: np.ndarray  # directions of B, without shift, that change no logit, as columns
 
     @classmethod
     def of_gram(cls, gram, fit_intercept, total, shift=None) -> Coordinates:
@@ -57,7 +55,7 @@ class Coordinates:
                 "fit_intercept=False, got zeros only"
             )
         if kept.all():
-            return cls(scale, None, shift, P)
+            return cls(scale, None, shift, P, np.zeros((len(scale), 0)))
         A, null = (vectors[:, k] / scale[:, None] for k in (kept, ~kept))
         # logits do not change along the null space: take the shortest coefficients
         null = null / np.abs(null).max(axis=0)
@@ -170,9 +168,7 @@ class Objective:
     @cached_property
     def null(self):
         """Directions of the original parameters, intercepts first, without effect."""
-        null = self.coordinates.null
-        size = len(self.coordinates.scale)
-        return self._of_contrasts(np.zeros((size, 0)) if null is None else null)
+        return self._of_contrasts(self.coordinates.null)
 
     @cached_property
     def to_original(self):

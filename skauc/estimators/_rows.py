@@ -168,15 +168,7 @@ def fourth_powers(rows, centres, scale):
 
 
 def open_rows(
-    model,
-    X,
-    y,
-    sample_weight=None,
-    *,
-    offset=None,
-    groups=None,
-    known=None,
-    binary=False,
+    model, X, y, sample_weight, offset=None, groups=None, *, known=None, binary=False
 ) -> FitRows:
     """Check the rows of a fit.
 
