@@ -54,8 +54,6 @@ class IRLSLogisticRegression(LinearClassifier):
         distance from the optimum in standard errors.
     max_iter : int, default=50
         Largest number of Newton steps.
-    max_halvings : int, default=30
-        Largest number of times that a step is halved because it lowers the likelihood.
     class_weight : None, "balanced" or dict, default=None
         Weights of the classes, multiplied with ``sample_weight``. The products are not
         counts of rows, so standard errors come from the sandwich covariance, and
@@ -80,7 +78,7 @@ class IRLSLogisticRegression(LinearClassifier):
         Log likelihood of the training rows, without the penalty.
     deviance_ : float
         ``−2 log_likelihood_``.
-    n_iter_, n_halvings_ : int
+    n_iter_ : int
     converged_ : bool
     separation_ : {None, "complete", "quasi-complete"}
         How the classes, or some pair of them, are separated, in which case the estimate
@@ -167,7 +165,6 @@ class IRLSLogisticRegression(LinearClassifier):
         fit_intercept=True,
         tol=1e-8,
         max_iter=50,
-        max_halvings=30,
         class_weight=None,
         reference=None,
         keep_rows=None,
@@ -177,7 +174,6 @@ class IRLSLogisticRegression(LinearClassifier):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
-        self.max_halvings = max_halvings
         self.class_weight = class_weight
         self.reference = reference
         self.keep_rows = keep_rows
@@ -229,8 +225,7 @@ class IRLSLogisticRegression(LinearClassifier):
             self.classes_ = rows.classes
             self.weights_are_counts_ = are_counts(rows.weight)
             problem = self._problem()
-            steps = {n: getattr(self, n) for n in ("tol", "max_iter", "max_halvings")}
-            solution = problem.maximise(rows, **steps)
+            solution = problem.maximise(rows, tol=self.tol, max_iter=self.max_iter)
         self.reference_ = self.classes_[problem.reference]
         self.has_offset_ = offset is not None
         for name in set(vars(solution)) - {"covariance", "null"}:
@@ -257,7 +252,6 @@ class IRLSLogisticRegression(LinearClassifier):
             raise ValueError(f"C must be inf with penalty='firth', got {self.C}")
         check_interval("tol", self.tol, 0, closed="right")
         check_integer("max_iter", self.max_iter, 1)
-        check_integer("max_halvings", self.max_halvings, 0)
         check_flag("fit_intercept", self.fit_intercept)
         if self.keep_rows is not None:
             check_flag("keep_rows", self.keep_rows)
@@ -275,8 +269,8 @@ class IRLSLogisticRegression(LinearClassifier):
             )
         elif not self.converged_:
             text = (
-                f"Newton's method did not converge in max_iter={self.max_iter} steps "
-                f"with max_halvings={self.max_halvings}; raise these or tol={self.tol}"
+                f"Newton's method did not converge in max_iter={self.max_iter} steps; "
+                f"raise it, or tol={self.tol}"
             )
         elif np.isinf(self.C) and self.rank_ < full:
             text = (
@@ -412,8 +406,9 @@ class IRLSLogisticRegression(LinearClassifier):
             is the number of rows of positive weight, k is ``n_parameters_`` and G the
             number of clusters among these rows. A row is one observation, whatever its
             weight: these errors are those of sampling weights on any scale. Repeat rows
-            that a count stands for. None takes ``"model"``, or ``"HC0"`` with
-            ``class_weight``, whose weights are not counts of rows.
+            that a count stands for. None takes ``"cluster"`` where groups are given,
+            ``"HC0"`` with ``class_weight``, whose weights are not counts of rows, and
+            ``"model"`` otherwise.
         method : {"wald", "profile"}, default=None
             ``"profile"``: an interval contains all values that a likelihood-ratio test
             does not reject, p-values are those of this test, and the statistic is its
@@ -421,7 +416,7 @@ class IRLSLogisticRegression(LinearClassifier):
             takes ``"profile"`` for ``penalty="firth"``, as R's logistf does, and
             ``"wald"`` otherwise.
         groups : array-like of shape (n,), default=None
-            Cluster of each row, for ``covariance="cluster"``.
+            Cluster of each row, such as a patient, for ``covariance="cluster"``.
         feature_names : sequence of str or fitted transformer, default=None
             Names of the features. For a transformer, such as ``pipeline[:-1]``, they
             are those of its ``get_feature_names_out()``. None takes

@@ -32,8 +32,8 @@ from ._logistic_problem import LogisticProblem, LogisticSolution
 from ._newton import Objective, Point, climb, solve
 
 # The square of tol is the error of ℓ: limits are good to ten digits. Maximum likelihood
-# takes up to 7 steps, Firth's on 30 separated rows 44 with 7 halvings.
-_CLIMB = {"tol": 1e-7, "max_iter": 200, "max_halvings": 40}
+# takes up to 7 steps, Firth's on 30 separated rows 44
+_CLIMB = {"tol": 1e-7, "max_iter": 200}
 _LIMIT_TOL = 1e-10  # error of a limit, in standard errors
 _STARTS = 6  # maxima found elsewhere from which a limit of Firth's profile is checked
 _SAME = 1e-5  # difference of ℓ* of two maxima that are one
@@ -288,7 +288,8 @@ class LogisticInference:
     def covariance(self, kind, groups, reopen, *, rank=1, profile=False):
         """Name (a default for None) and matrix of the covariance."""
         default = "model" if self.problem.class_weight is None else "HC0"
-        kind = check_option("covariance", kind or default, _COVARIANCES)
+        kind = kind or ("cluster" if groups is not None else default)
+        check_option("covariance", kind, _COVARIANCES)
         if (groups is None) == (kind == "cluster"):
             rule = "be given with" if groups is None else "be None without"
             raise ValueError(

@@ -43,7 +43,7 @@ class LogisticSolution:
         Rank of the features together with the intercept.
     n_observations : float
         Sum of the weights.
-    n_iter, n_halvings : int
+    n_iter : int
     converged : bool
     separation : {None, "complete", "quasi-complete"}
     """
@@ -56,7 +56,6 @@ class LogisticSolution:
     rank: int
     n_observations: float
     n_iter: int
-    n_halvings: int
     converged: bool
     separation: str | None
 
@@ -168,7 +167,6 @@ def _solution(objective, end, separation, exists):
         rank=frame.rank,
         n_observations=objective.rows.total,
         n_iter=max(end.n_iter, 1),
-        n_halvings=end.n_halvings,
         converged=bool(end.small) and separation is None,
         separation=separation,
     )

@@ -114,7 +114,7 @@ def test_affine_features_change_nothing_but_units(K):
     assert moved.n_iter == plain.n_iter
 
 
-def test_likelihood_never_falls_and_halvings_are_counted():
+def test_likelihood_never_falls():
     # An outlier makes the full Newton step overshoot.
     rng = np.random.default_rng(3)
     x = np.append(rng.normal(size=60), 200.0)

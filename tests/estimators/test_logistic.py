@@ -206,7 +206,7 @@ def test_metadata_routing():
 @pytest.mark.parametrize(
     ("params", "text"),
     [
-        ({"max_halvings": -1}, "max_halvings must be a whole number >= 0, got -1"),
+        ({"max_iter": 0}, "max_iter must be a whole number >= 1, got 0"),
         ({"reference": 9}, r"reference must be one of \[1\] .* got 9"),
         ({"reference": 2}, r"one of \[1\] \(of two labels the first\), got 2"),
         (

@@ -160,7 +160,7 @@ def test_warnings_of_more_features_than_rows_point_at_the_callers_line():
 
 
 def test_warnings_of_a_profile_point_at_the_callers_line(monkeypatch):
-    steps = {"tol": 1e-7, "max_iter": 0, "max_halvings": 0}
+    steps = {"tol": 1e-7, "max_iter": 0}
     monkeypatch.setattr("skauc.estimators._logistic_inference._CLIMB", steps)
     X, y = rare(np.random.default_rng(0))
     model = IRLSLogisticRegression().fit(X, y)
