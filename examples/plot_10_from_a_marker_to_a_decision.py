@@ -66,8 +66,13 @@ points = operating_points(y, s, sensitivity=TARGET)
 points_rest = operating_points(y_rest, s_rest, sensitivity=TARGET)
 for name in ("threshold", "specificity"):
     other = getattr(points_rest, name)
-    row(f"{name}, 90 % found", getattr(points, name), points.interval(name), other)
-known = points.interval("specificity", method="wilson")
+    row(
+        f"{name}, 90 % found",
+        getattr(points, name),
+        points.confidence_interval(name=name),
+        other,
+    )
+known = points.confidence_interval(name="specificity", method="wilson")
 row("  threshold taken as known", points.specificity, known, points_rest.specificity)
 
 # %%
@@ -75,13 +80,13 @@ row("  threshold taken as known", points.specificity, known, points_rest.specifi
 # times. To be 95 % sure of finding 90 %, use the lower limit of the threshold.
 rng = np.random.default_rng(0)
 whole = operating_points(malignant, marker, sensitivity=TARGET).specificity
-METHODS = {"bayesian_bootstrap": {"n_draws": 1000}, "wilson": {}}
+METHODS = {"bayesian_bootstrap": {"n_resamples": 1000}, "wilson": {}}
 inside, found = dict.fromkeys(METHODS, 0), 0
 
 
 def surely(points):
     """Return the threshold that finds the wanted share with a confidence of 95 %."""
-    return points.interval("threshold", 0.95, alternative="greater").low
+    return points.confidence_interval(0.95, name="threshold", alternative="greater").low
 
 
 for _ in range(200):
@@ -94,7 +99,9 @@ for _ in range(200):
     again = operating_points(malignant[rows], marker[rows], sensitivity=TARGET)
     found += int(np.mean(marker[malignant] >= surely(again)) >= TARGET)
     for method, options in METHODS.items():
-        low, high = again.interval("specificity", method=method, **options)
+        low, high = again.confidence_interval(
+            name="specificity", method=method, **options
+        )
         inside[method] += int(low[0] <= whole[0] <= high[0])
 print("\nThe specificity of all patients is inside, of 200 samples of 150:")
 print(f"  threshold estimated: {inside['bayesian_bootstrap'] / 200:.3f}", end="; ")
@@ -108,7 +115,12 @@ decision = operating_points(y, s, threshold=sure, prevalence=PREVALENCE)
 other = operating_points(y_rest, s_rest, threshold=sure, prevalence=PREVALENCE)
 print(f"\nThreshold {sure:.4f}: 95 % sure of 90 %; one tumour in ten malignant")
 for name in ("sensitivity", "specificity", "ppv", "npv"):
-    row(name, getattr(decision, name), decision.interval(name), getattr(other, name))
+    row(
+        name,
+        getattr(decision, name),
+        decision.confidence_interval(name=name),
+        getattr(other, name),
+    )
 
 # %%
 # The next study is to show that the AUC exceeds .8. How large must it be, and what is
@@ -136,12 +148,12 @@ axes[0].legend(loc="lower right", fontsize="small")
 
 every = operating_points(y, s, prevalence=PREVALENCE)
 for name, color in (("sensitivity", "#D55E00"), ("specificity", "#0072B2")):
-    limits = every.interval(name)
+    limits = every.confidence_interval(name=name)
     rate = getattr(every, name)  # from the highest threshold down
     axes[1].step(every.threshold, rate, where="post", color=color, label=name)
     axes[1].fill_between(every.threshold, *limits, step="post", color=color, alpha=0.2)
 axes[1].axvspan(
-    *(limit[0] for limit in points.interval("threshold")),
+    *(limit[0] for limit in points.confidence_interval(name="threshold")),
     color="#888888",
     alpha=0.3,
     lw=0,

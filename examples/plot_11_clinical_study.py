@@ -87,10 +87,12 @@ print(f"calibration slope: {calibration.slope:.2f} [{low:.2f}, {high:.2f}]")
 # trained the model, but three coefficients hardly adapt to 150 patients.) The
 # validation patients show what the threshold does.
 found = operating_points(y, model.decision_function(X), sensitivity=0.9)
-threshold = found.interval("threshold", 0.95, alternative="greater").low[0]
+threshold = found.confidence_interval(
+    0.95, name="threshold", alternative="greater"
+).low[0]
 decision = operating_points(y_new, score, threshold=threshold)
 for name in ("sensitivity", "specificity"):
-    low, high = (limit[0] for limit in decision.interval(name))
+    low, high = (limit[0] for limit in decision.confidence_interval(name=name))
     print(f"{name} in the validation patients: ", end="")
     print(f"{getattr(decision, name)[0]:.3f} [{low:.3f}, {high:.3f}]")
 

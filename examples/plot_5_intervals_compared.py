@@ -56,7 +56,9 @@ estimate = auc_estimate(y_rest[rows], score[rows])
 truth = roc_auc_score(np.delete(y_rest, rows), np.delete(score, rows))
 limits = {n: estimate.confidence_interval(LEVEL, **how) for n, how in METHODS.items()}
 errors = int(((score[rows] >= 0) != y_rest[rows]).sum())
-limits["Cortes-Mohri"] = cortes_mohri_interval(15, 15, errors, LEVEL)
+limits["Cortes-Mohri"] = cortes_mohri_interval(
+    LEVEL, n_pos=15, n_neg=15, n_errors=errors
+)
 
 # %%
 # Coverage: 300 samples of 10 + 10 scores of each kind, a true AUC of .90.
@@ -75,7 +77,7 @@ labels = np.repeat([0, 1], HALF)
 @cache
 def from_errors(k):
     """Return the interval of Cortes and Mohri, which uses only the number of errors."""
-    return cortes_mohri_interval(HALF, HALF, k, LEVEL)
+    return cortes_mohri_interval(LEVEL, n_pos=HALF, n_neg=HALF, n_errors=k)
 
 
 def simulate(noise, shift):
@@ -132,7 +134,7 @@ print(f"{names[np.argmin(worst)]} interval.")
 # rows it narrows around the mean AUC of all rankings with as many errors, which is not
 # the AUC of this ranking.
 errors = round(1000 * norm.sf(norm.ppf(AUC) / np.sqrt(2)))
-low, high = cortes_mohri_interval(500, 500, errors, LEVEL)
+low, high = cortes_mohri_interval(LEVEL, n_pos=500, n_neg=500, n_errors=errors)
 misses = "contains" if low <= AUC <= high else "misses"
 print(f"For 500 + 500 normal scores with the expected {errors} errors, Cortes-Mohri's")
 print(f"interval is [{low:.3f}, {high:.3f}]: it {misses} the AUC of {AUC:.2f}.")

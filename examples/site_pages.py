@@ -101,18 +101,17 @@ def page_shows(pages, name):
 
 def public_names():
     """Return the public names, with those of ``skauc.results`` if it exists."""
-    results = getattr(skauc, "results", None)
-    return sorted({*skauc.__all__, *getattr(results, "__all__", ())} - {"results"})
+    return sorted({*skauc.__all__, *skauc.results.__all__})
 
 
 def module(name):
     """Return the module from which users import a public name."""
-    return "skauc" if name in skauc.__all__ else "skauc.results"
+    return "skauc" if hasattr(skauc, name) else "skauc.results"
 
 
 def public(name):
     """Return the object that a public name stands for."""
-    return getattr(skauc if name in skauc.__all__ else skauc.results, name)
+    return getattr(skauc if hasattr(skauc, name) else skauc.results, name)
 
 
 # ---- Reference --------------------------------------------------------------------

@@ -48,7 +48,7 @@ SOURCES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 TREES = {path: ast.parse(source) for path, source in SOURCES.items()}
-INSIDE = [path for path in SOURCES if path != Path("__init__.py")]
+INSIDE = [path for path in SOURCES if path.stem not in ("__init__", "results")]
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -107,7 +107,7 @@ CALLS = {
     "lpo_auc_scorer": lambda y: skauc.lpo_auc_scorer(fitted(y), X, y),
     "cross_val_auc": lambda y: skauc.cross_val_auc(LogisticRegression(), X, y).auc,
     "bootstrap_auc": lambda y: (
-        skauc.bootstrap_auc(LogisticRegression(), X, y, n_boot=3).auc
+        skauc.bootstrap_auc(LogisticRegression(), X, y, n_resamples=3).auc
     ),
     "diagnose": lambda y: skauc.diagnose(fitted(y), X, y).posterior.mean(),
     "search_posterior": lambda y: skauc.search_posterior(
@@ -175,14 +175,14 @@ RESULTS = {
         fpr=(0, 0.5)
     ),
     "comparison": lambda **k: skauc.compare_auc(WORDS, SCORE, OTHER, **k),
-    "constant": lambda **k: skauc.compare_auc(WORDS, SCORE, constant=0.6, **k),
+    "constant": lambda **k: skauc.compare_auc(WORDS, SCORE, null=0.6, **k),
     "comparisons": lambda **k: skauc.compare_auc(WORDS, SCORE, OTHER, PROB, **k),
     "points": lambda **k: skauc.operating_points(WORDS, SCORE, threshold=[0, 1], **k),
     "rates": lambda **k: skauc.operating_points(
         WORDS, SCORE, threshold=0.5, **k
-    ).compare(skauc.operating_points(WORDS, OTHER, threshold=0.2, **k), n_draws=20),
+    ).compare(skauc.operating_points(WORDS, OTHER, threshold=0.2, **k), n_resamples=20),
     "curve": lambda **k: skauc.empirical_roc(WORDS, SCORE, **k),
-    "band": lambda **k: skauc.empirical_roc(WORDS, SCORE, **k).band(n_draws=50),
+    "band": lambda **k: skauc.empirical_roc(WORDS, SCORE, **k).band(n_resamples=50),
     "calibration": lambda **k: skauc.calibration_estimate(WORDS, PROB, **k),
     "hosmer": lambda **k: skauc.hosmer_lemeshow(WORDS, PROB, n_groups=5, **k),
     "posterior": lambda **k: skauc.auc_posterior(MODEL, X, WORDS, **k),
@@ -190,7 +190,7 @@ RESULTS = {
         MODEL, LogisticRegression(C=0.01).fit(X, WORDS), X, WORDS, **k
     ),
     "bootstrap": lambda **k: skauc.bootstrap_auc(
-        LogisticRegression(), X, WORDS, n_boot=3, **k
+        LogisticRegression(), X, WORDS, n_resamples=3, **k
     ),
     "folds": lambda **k: skauc.cross_val_auc(LogisticRegression(), X, WORDS, **k),
     "models": lambda **k: skauc.compare_cross_val_auc(

@@ -82,7 +82,7 @@ def intervals(*methods):
 def partial_area(rows):
     estimate = skauc.auc_estimate(rows.y, rows.score, **rows.weighted)
     part = estimate.partial_auc(fpr=(0, 0.3))
-    return part.auc, part.standard_error(), *part.confidence_interval()
+    return part.auc, part.standard_error, *part.confidence_interval()
 
 
 def comparison(rows):
@@ -128,7 +128,7 @@ def points(rows):
     result = skauc.operating_points(
         rows.y, rows.score, sensitivity=0.8, prevalence=0.2, **rows.weighted
     )
-    limits = result.interval("sensitivity", method="wilson")
+    limits = result.confidence_interval(name="sensitivity", method="wilson")
     return result.sensitivity, result.specificity, result.ppv, *limits
 
 
@@ -202,7 +202,7 @@ def forest(rows):
 
 
 def left_out(rows):
-    found = skauc.bootstrap_auc(rows.model(), rows.X, rows.y, n_boot=10)
+    found = skauc.bootstrap_auc(rows.model(), rows.X, rows.y, n_resamples=10)
     return found.auc, found.apparent
 
 

@@ -24,7 +24,7 @@ PROGRAMS = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8")
 MIGRATION = (EXAMPLES / "coming_from.rst").read_text(encoding="utf-8")
 CALLS = re.findall(r"^     - ``(.*)``$", MIGRATION, re.MULTILINE)
 CALLS = list(dict.fromkeys(part for row in CALLS for part in row.split("``, ``")))
-COSTLY = re.compile('profile|"bootstrap"|n_boot|bayesian_val_score')
+COSTLY = re.compile('profile|"bootstrap"|n_resamples|bayesian_val_score')
 MARKED = [
     pytest.param(call, marks=pytest.mark.slow if COSTLY.search(call) else ())
     for call in CALLS
@@ -100,7 +100,7 @@ def test_every_public_name_has_one_place_in_the_contents():
 
 def test_what_is_called_stands_under_its_task():
     left = site_pages.contents()[site_pages.RETURNED]
-    assert all(inspect.isclass(getattr(skauc, name)) for name in left)
+    assert all(inspect.isclass(site_pages.public(name)) for name in left)
     assert site_pages.contents()["Compare"][0] == "compare_auc"
 
 

@@ -75,14 +75,14 @@ def one_vs_rest(w):
 def points(name, **rule):
     def call(w):
         found = skauc.operating_points(Y, of_rows(SCORE, w), sample_weight=w, **rule)
-        return np.ravel(found.interval(name))
+        return np.ravel(found.confidence_interval(name=name))
 
     return call
 
 
 def band(w):
     roc = skauc.empirical_roc(Y, of_rows(SCORE, w), sample_weight=w)
-    return roc.band(n_draws=50).high[::50]
+    return roc.band(n_resamples=50).high[::50]
 
 
 def calibration(w):
@@ -220,8 +220,8 @@ ANY = {  # calls that take all weights in silence, and use their scale
     ),
     "lpo_auc_scorer": scorer("lpo_auc_scorer"),
     "bootstrap_auc": lambda w: skauc.bootstrap_auc(
-        LogisticRegression(), of_rows(X, w), Y, sample_weight=w, n_boot=5
-    ).interval(),
+        LogisticRegression(), of_rows(X, w), Y, sample_weight=w, n_resamples=5
+    ).confidence_interval(),
 }
 
 

@@ -71,9 +71,8 @@ def partial_areas(curve, y, score):
     for axis, low, high in PARTS:
         truth = curve.area(axis, low, high) / (high - low)
         part = estimate.partial_auc(**{axis: (low, high)})
-        for method in ("score", "delong"):
-            limits = np.divide(part.confidence_interval(LEVEL, method), high - low)
-            yield f"partial area, {axis} {low:g} to {high:g}", method, limits, truth
+        limits = np.divide(part.confidence_interval(LEVEL), high - low)
+        yield f"partial area, {axis} {low:g} to {high:g}", "score", limits, truth
 
 
 def differences(curve, y, score, other):
@@ -83,7 +82,7 @@ def differences(curve, y, score, other):
         limits = np.divide(result.confidence_interval(LEVEL), high - low)
         yield f"difference of areas, {axis} {low:g} to {high:g}", "delong", limits, 0.0
     one, two = (operating_points(y, s, specificity=0.8) for s in (score, other))
-    result = one.compare(two, n_draws=300)
+    result = one.compare(two, n_resamples=300)
     limits = np.ravel(result.confidence_interval(LEVEL))
     what = "difference of sensitivities, specificity .8"
     yield what, "bayesian_bootstrap", limits, 0.0
@@ -107,7 +106,9 @@ def points(curve, y, score):
     for name, truth in truths.items():
         shares = name in ("sensitivity", "specificity", "accuracy")
         for method in ("wilson", "clopper_pearson") if shares else ("log",):
-            limits = np.ravel(given.interval(name, LEVEL, method))
+            limits = np.ravel(
+                given.confidence_interval(LEVEL, name=name, method=method)
+            )
             yield f"{name} at a known threshold", method, limits, truth
     targets = (
         ("sensitivity", 0.9, curve.pos.isf(0.9), "specificity", 1 - curve.fpr(0.9)),
@@ -115,11 +116,13 @@ def points(curve, y, score):
     )
     for name, target, where, other, truth in targets:
         chosen = operating_points(y, score, **{name: target})
-        limits = np.ravel(chosen.interval("threshold", LEVEL))
+        limits = np.ravel(chosen.confidence_interval(LEVEL, name="threshold"))
         yield f"threshold at {name} {target}", "order_statistics", limits, where
         for method in ("bayesian_bootstrap", "wilson"):
-            drawn = {"n_draws": 1000} if method == "bayesian_bootstrap" else {}
-            limits = np.ravel(chosen.interval(other, LEVEL, method, **drawn))
+            drawn = {"n_resamples": 1000} if method == "bayesian_bootstrap" else {}
+            limits = np.ravel(
+                chosen.confidence_interval(LEVEL, name=other, method=method, **drawn)
+            )
             yield f"{other} at {name} {target}", method, limits, truth
 
 
@@ -127,7 +130,7 @@ def bands(curve, y, score):
     """Limits of bands over the grid, and the true curve."""
     roc = empirical_roc(y, score)
     for method in BANDS:
-        band = roc.band(LEVEL, method, fpr=GRID, n_draws=1000)
+        band = roc.band(LEVEL, method, fpr=GRID, n_resamples=1000)
         yield f"band: {method}", method, (band.low, band.high), curve.tpr(GRID)
 
 

@@ -97,7 +97,8 @@ def limits(estimate):
     for method, transforms in METHODS.items():
         for transform in transforms:
             how = {"transform": transform} if transform else {}
-            yield method, transform, estimate.confidence_interval(LEVEL, method, **how)
+            limits = estimate.confidence_interval(LEVEL, method=method, **how)
+            yield method, transform, limits
 
 
 def cell(auc, n_neg, n_pos, shape, replicates):

@@ -84,7 +84,7 @@ def power_table(replicates, goals):
         options = dict(auc2=auc2, correlation=correlation, margin=margin, test=test)
         options |= dict(method=method, alternative=side)
         for goal in goals:
-            n_pos, n_neg = auc_sample_size(auc, power=goal, ratio=ratio, **options)
+            n_neg, n_pos = auc_sample_size(auc, power=goal, ratio=ratio, **options)
             rng = np.random.default_rng((SEED, seed, int(100 * goal)))
             promised = auc_power(auc, n_pos=n_pos, n_neg=n_neg, **options)
             got = reached(rng, design, n_pos, n_neg, replicates)
@@ -93,7 +93,7 @@ def power_table(replicates, goals):
             rows[-1] |= {"reached": got, "replicates": replicates}
     for seed, (auc, width, ratio) in enumerate(WIDTHS):
         for method in ("hanley_mcneil", "binormal", "obuchowski"):
-            n_pos, n_neg = auc_sample_size(auc, width=width, ratio=ratio, method=method)
+            n_neg, n_pos = auc_sample_size(auc, width=width, ratio=ratio, method=method)
             rng = np.random.default_rng((SEED, 1000 + seed))
             scores = draw(rng, [auc, auc], n_neg, n_pos, 0.0, replicates)
             variance = delong_variance(*placements(*scores))

@@ -50,7 +50,7 @@ HALF_DIGIT = 0.005  # f, e and the AUC are printed with two digits
 @cache
 def interval(m, n, k):
     """Adaptive 95 % interval of section 6."""
-    return cortes_mohri_interval(m, n, k, LEVEL)
+    return cortes_mohri_interval(LEVEL, n_pos=m, n_neg=n, n_errors=k)
 
 
 def adaptive_sigma(m, n, k):
@@ -81,7 +81,7 @@ def curves(m, n, step):
     """One row for each number of errors up to the smaller class."""
     rows = []
     for k in range(1, min(m, n) + 1, step):
-        mean, variance = cortes_mohri_moments(m, n, k)
+        mean, variance = cortes_mohri_moments(n_pos=m, n_neg=n, n_errors=k)
         row = {"m": m, "n": n, "k": k, "E[A_k]": mean}
         row |= {"σ(A_k)": np.sqrt(variance), ADAPTIVE: adaptive_sigma(m, n, k)}
         row |= {HANLEY: hanley_sigma(mean, m, n), SWAPPED: hanley_sigma(mean, n, m)}
@@ -151,7 +151,8 @@ def possible_sigmas(N, f, e, auc):
         adaptive_sigma(N - n, n, k)
         for n in printed_as(f, N)
         for k in printed_as(e, N)
-        if abs(cortes_mohri_moments(N - n, n, k)[0] - auc) <= HALF_DIGIT
+        if abs(cortes_mohri_moments(n_pos=N - n, n_neg=n, n_errors=k)[0] - auc)
+        <= HALF_DIGIT
     ]
 
 
@@ -161,7 +162,7 @@ def table_1():
     for name, (N, f, e, auc, indep, hanley, largest) in TABLE_1.items():
         n, k = round(f * N), round(e * N)
         m = N - n
-        mean, variance = cortes_mohri_moments(m, n, k)
+        mean, variance = cortes_mohri_moments(n_pos=m, n_neg=n, n_errors=k)
         row = {"data": name, "N": N, "f": f, "e": e, "m": m, "n": n, "k": k}
         for key, computed, printed in (
             ("E[A_k]", mean, auc),
@@ -228,7 +229,7 @@ def coverage(half, auc, replicates):
         for method in inside:
             low, high = estimate.confidence_interval(LEVEL, method=method)
             inside[method] += low <= auc <= high
-    mean = law.pmf(k) @ cortes_mohri_moments(half, half, k)[0]
+    mean = law.pmf(k) @ cortes_mohri_moments(n_pos=half, n_neg=half, n_errors=k)[0]
     row = {"rows": f"{half}+{half}", "AUC": auc, "mean of E[A_k]": float(mean)}
     row["Cortes-Mohri, exact"] = float(law.pmf(k) @ holds)
     row |= {"score": inside["score"] / replicates}

@@ -91,7 +91,7 @@ def normal_classes(arguments):
     X = np.vstack([m + rng.standard_normal((n, 2)) * deviations for m in MEANS])
     y = np.repeat([0, 1], n)
     score = -(c + X @ a)
-    known = skauc.QuadraticROC.between_normals(MEANS[0], SIGMA, MEANS[1], SIGMA)
+    known = skauc.results.QuadraticROC.between_normals(MEANS[0], SIGMA, MEANS[1], SIGMA)
     checks = [
         ("error of the rule", np.mean((score > 0) != y), ndtr(-distance / 2)),
         ("AUC of the rule", roc_auc_score(y, score), ndtr(distance / np.sqrt(2))),

@@ -94,7 +94,7 @@ def figure_2_row(features, share):
     rise = roc.tpr(theta) - roc.fpr(theta)
     area = quad(lambda u: float(roc.roc(u)), 0, 1, epsabs=1e-13, limit=1000)[0]
     test = skauc.auc_estimate(y_test, score)
-    low, high = test.confidence_interval(0.95, "delong", "logit")
+    low, high = test.confidence_interval(0.95, method="delong")
     ends = roc.partial_auc(CUT) + roc.auc - roc.partial_auc(1 - CUT)
     log_odds = np.log(np.mean(y == 1) / np.mean(y == 0))
     loses = lda.auc_ - trapezoid_over_thresholds(roc)

@@ -311,7 +311,9 @@ def _points(n, y, a, repeats):
         skauc.auc_estimate(y, a).partial_auc(fpr=(0, 0.1)).confidence_interval()
 
     def points():
-        skauc.operating_points(y, a, threshold=grid).interval("sensitivity")
+        skauc.operating_points(y, a, threshold=grid).confidence_interval(
+            name="sensitivity"
+        )
 
     sides = "partial AUC with its interval", "auc_estimate with its interval"
     yield Case(*sides, (n, 1), area, partial(_interval, y, a), **how)

@@ -41,7 +41,8 @@ class AUCPosteriorDisplay(Display):
 
     Examples
     --------
-    >>> from skauc import AUCPosterior, AUCPosteriorDisplay
+    >>> from skauc import AUCPosteriorDisplay
+    >>> from skauc.results import AUCPosterior
     >>> posterior = AUCPosterior.from_components(D=2.0, v=0.1, q=40.0, df=43)
     >>> AUCPosteriorDisplay(posterior, name="ridge").plot().line_.get_label()
     'ridge: 0.92 [0.82, 0.98]'

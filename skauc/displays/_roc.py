@@ -27,8 +27,9 @@ class BinormalROCDisplay(Display):
     Answers: how well do two normal distributions describe these scores, how certain is
     the curve, and where is its best threshold? Create it with ``from_estimator`` or
     ``from_predictions``, with ``from_cv_results`` from the folds of a cross-validation,
-    or directly from a known curve (``model.roc_``). :meth:`EmpiricalROC.plot` draws an
-    empirical curve alone, with its bands.
+    or directly from a known curve (``model.roc_``).
+    :meth:`skauc.results.EmpiricalROC.plot` draws an empirical curve alone, with its
+    bands.
 
     Parameters
     ----------
@@ -70,7 +71,8 @@ class BinormalROCDisplay(Display):
 
     Examples
     --------
-    >>> from skauc import BinormalROC, BinormalROCDisplay
+    >>> from skauc import BinormalROCDisplay
+    >>> from skauc.results import BinormalROC
     >>> display = BinormalROCDisplay(BinormalROC(0.0, 1.0, 1.0, 1.0), name="shift 1")
     >>> display.plot(plot_chance_level=True).line_.get_label()
     'shift 1 (AUC = 0.76)'

@@ -31,9 +31,9 @@ class SearchDisplay(Display):
     parameters : list of str, default=None
         One or two parameters for the axes; None takes the parameters that differ.
     simplest : str or array-like, default=None
-        The argument ``order`` of :meth:`SearchPosterior.simplest`. If the plot has one
-        numeric parameter, None takes that parameter, its smallest value being the
-        simplest; otherwise None marks no candidate.
+        The argument ``order`` of :meth:`skauc.results.SearchPosterior.simplest`. If the
+        plot has one numeric parameter, None takes that parameter, its smallest value
+        being the simplest; otherwise None marks no candidate.
     name : str, default=None
         Name in the legend.
 

@@ -31,7 +31,7 @@ class DaskBlocks(RowBlocks):
     def __init__(self, parts, n_features, names=None, called=("X", "y")):
         super().__init__(parts)
         self.parts, self.n_features = parts, n_features
-        self.feature_names, self.called = names, called
+        self.feature_names, self._called = names, called
 
     def map(self, function, *shared, each=None):
         """As :meth:`RowBlocks.map`, for all blocks at once on Dask's workers."""
@@ -49,7 +49,7 @@ class DaskBlocks(RowBlocks):
 
         run = dask.delayed(_run, pure=False)
         shared = [dask.delayed(value) for value in shared]  # sent once, not per block
-        known = {"n_features": self.n_features, "called": self.called}
+        known = {"n_features": self.n_features, "called": self._called}
         own = {number: () for number in range(len(self.parts))}
         if each is not None:
             own = {number: (value,) for number, value in each.items()}

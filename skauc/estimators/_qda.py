@@ -45,8 +45,9 @@ class QuadraticDiscriminantROC(NumpyCurves, QuadraticDiscriminantAnalysis):
     Notes
     -----
     In a normal class ``decision_function`` is a quadratic form in normal variables
-    (:class:`skauc.QuadraticForm`), and the AUC is the probability that the difference
-    of two such forms is positive. The covariances of these forms are chosen as follows:
+    (:class:`skauc.results.QuadraticForm`), and the AUC is the probability that the
+    difference of two such forms is positive. The covariances of these forms are chosen
+    as follows:
 
     - Without regularisation scikit-learn's covariances describe both the rule and the
       classes, whether its version and solver divide by n_c − 1 or by n_c. The rule is

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..statistics._checks import check_option, refuse_ignored
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
-from ..statistics._result import picture
+from ..statistics._result import WholeAUC
 from ..statistics._wald import Interval, interval_tails
 from ._limits import TRANSFORMS, EstimateWithLimits, score_limits, wald_limits
 from ._partial_auc import PartialAUC
@@ -114,10 +114,10 @@ def auc_estimate(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AUCEstimate(EstimateWithLimits):
+class AUCEstimate(WholeAUC, EstimateWithLimits):
     """An empirical AUC with its standard errors and confidence intervals.
 
-    Made by :func:`auc_estimate`.
+    Made by :func:`skauc.auc_estimate`.
 
     Parameters
     ----------
@@ -197,29 +197,10 @@ class AUCEstimate(EstimateWithLimits):
     def _head(self):
         return super()._head() | {"n_neg": self.n_neg, "n_pos": self.n_pos}
 
-    def _row(self):
-        return super()._row() | {"n_neg": self.n_neg, "n_pos": self.n_pos}
-
-    def plot(self, ax=None, **options):
-        """Draw the ROC curve in a :class:`skauc.BinormalROCDisplay`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        **options
-            As for :meth:`skauc.BinormalROCDisplay.from_predictions`.
-
-        Returns
-        -------
-        BinormalROCDisplay
-            The credible band is drawn only for independent rows (no ``groups``).
-
-        Raises
-        ------
-        ValueError
-            If a score is infinite, or a class has one row.
-        """
-        return picture(self, ax, **options)
+    @property
+    def method(self) -> str:
+        """The default method: ``"score"``, or ``"delong"`` with ``groups``."""
+        return "score" if self._sample.clusters is None else "delong"
 
     def partial_auc(self, *, fpr=None, tpr=None, standardize=False) -> PartialAUC:
         """Area under a part of the ROC curve, with its standard error and interval.
@@ -273,6 +254,7 @@ class AUCEstimate(EstimateWithLimits):
     def confidence_interval(
         self,
         confidence_level=0.95,
+        *,
         method=None,
         transform=None,
         alternative="two-sided",
@@ -316,11 +298,9 @@ class AUCEstimate(EstimateWithLimits):
         return Interval(*map(float, limits))
 
     def _checked(self, method):
-        grouped = self._sample.clusters is not None
-        if method is None:
-            method = "delong" if grouped else "score"
+        method = self.method if method is None else method
         check_option("method", method, (*_SCORE, *_WALD))
-        if grouped and method != "delong":
+        if self._sample.clusters is not None and method != "delong":
             raise ValueError(f"method must be 'delong' with groups, got {method!r}")
         self._sample.warn_unless_counts()
         return method

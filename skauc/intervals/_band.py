@@ -38,7 +38,8 @@ class ROCBand(LabelledResult):
 
     Parameters
     ----------
-    fpr, low, high : ndarray of shape (m,)
+    fpr, tpr, low, high : ndarray of shape (m,)
+        Rates of the curve, and the limits of tpr.
     confidence_level : float
     method : str
     simultaneous : bool
@@ -57,6 +58,7 @@ class ROCBand(LabelledResult):
     """
 
     fpr: np.ndarray
+    tpr: np.ndarray
     low: np.ndarray
     high: np.ndarray
     confidence_level: float
@@ -68,11 +70,12 @@ class ROCBand(LabelledResult):
         return head | {"mean_width": np.mean(self.high - self.low)}
 
     def _columns(self):
-        return {"fpr": self.fpr, "low": self.low, "high": self.high}
+        limits = {"low": self.low, "high": self.high}
+        return {"fpr": self.fpr, "estimate": self.tpr} | limits
 
 
-def drawn_heights(levels, grid, n_draws=None, random_state=0):
-    """Draw lower and upper curves at the grid, of shape (n_draws, m) each."""
+def drawn_heights(levels, grid, n_resamples, random_state):
+    """Draw lower and upper curves at the grid, of shape (n_resamples, m) each."""
     coarse = levels.coarse()
     counts = coarse.neg[::-1], coarse.pos[::-1]
     # Half a row at each end of each class
@@ -81,7 +84,7 @@ def drawn_heights(levels, grid, n_draws=None, random_state=0):
     # at FPR 0 and 1 the curves are vertical: take the heights just inside
     at = np.clip(grid, _INSIDE, 1 - _INSIDE)
     low, high = [], []
-    for neg, pos in bayesian_weights(padded, n_draws, random_state):
+    for neg, pos in bayesian_weights(padded, n_resamples, random_state):
         # lower curve: half rows of negatives as high as possible, of positives low
         for curves, pessimistic in ((low, True), (high, False)):
             x = _path(neg, *ends[0], pessimistic)
@@ -107,7 +110,7 @@ def _path(weight, first, last, high):
 
 
 def quantiles(low, high, tail_low, tail_high, ends=(0.0, 1.0)):
-    """Limits from draws of both, of shape (n_draws, m); without a tail, the end."""
+    """Limits from draws of both, of shape (n_resamples, m); without a tail, the end."""
     how = {"axis": 0, "method": "inverted_cdf"}  # draws of a threshold may be infinite
     none = np.ones(low.shape[1])
     return (
@@ -132,13 +135,16 @@ def _simultaneous(low, high, level):
 BANDS = {"pointwise": _pointwise, "simultaneous": _simultaneous}
 
 
-def roc_band(levels, level, method, fpr, n_draws, random_state, pos_label) -> ROCBand:
+def roc_band(
+    levels, level, method, fpr, n_resamples, random_state, pos_label
+) -> ROCBand:
     """Limits of a registered method over a grid."""
     grid = _GRID if fpr is None else np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
     if grid.ndim != 1 or not len(grid):
         raise ValueError(f"fpr must hold at least one number, got {short(fpr)}")
-    low, high = drawn_heights(levels, grid, n_draws, random_state)
+    low, high = drawn_heights(levels, grid, n_resamples, random_state)
     low, high = BANDS[method](low, high, level)
     low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
+    curve = grid, height(levels.fpr, levels.tpr, grid), low, high
     everywhere = method == "simultaneous"
-    return ROCBand(grid, low, high, level, method, everywhere, pos_label=pos_label)
+    return ROCBand(*curve, level, method, everywhere, pos_label=pos_label)

@@ -5,7 +5,9 @@ AUCs is the mean of the differences of the placements, row by row, so that equal
 scores have a variance of exactly 0 and not of a few roundings.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -38,7 +40,7 @@ def compare_auc(
     score_b=None,
     *more_scores,
     y_true_b=None,
-    constant=None,
+    null=None,
     margin=0.0,
     fpr=None,
     tpr=None,
@@ -63,8 +65,9 @@ def compare_auc(
     ==================================================  ===============================
     ``compare_auc(y, a, b)``                            two scores of the same rows
     ``compare_auc(y, a, b, c, …)``                      all of them; overall and pairs
+    ``compare_auc(y, {"name": a, …})``, or a frame      the same, with names
     ``compare_auc(y_a, a, b, y_true_b=y_b)``            scores of different rows
-    ``compare_auc(y, a, constant=0.8)``                 one score with a number
+    ``compare_auc(y, a, null=0.8)``                     one score with a number
     ``…, margin=0.05, alternative="greater"``           a is not worse by 0.05 or more
     ``…, fpr=(0, 0.1)`` or ``tpr=(0.9, 1)``             partial areas in place of AUCs
     ``…, method="permutation"``                         two scores of very few rows
@@ -79,21 +82,24 @@ def compare_auc(
         ``(scores, y_true, sample_weight)``, with the k scores as columns, replaces
         y_true, all scores and sample_weight.
     score_a, score_b : array-like of shape (n,), default=None
-        Scores, larger for the positive class; ±inf are allowed, NaN is not. score_a is
-        None only if y_true is a RowBlocks, which holds the scores.
+        Scores, larger for the positive class; ±inf are allowed, NaN is not. A dict of
+        scores, or a frame with one score per column, in place of score_a names all
+        scores in the result, as different names of series do. score_a is None only if
+        y_true is a RowBlocks, which holds the scores.
     *more_scores : array-like of shape (n,)
         Third and further scores.
     y_true_b : array-like of shape (n_b,) or RowBlocks, default=None
         Labels of the rows of score_b, if these are different, independent rows.
-    constant : float in [0, 1], default=None
+    null : float in [0, 1], default=None
         The AUC under the null hypothesis, in place of score_b.
     margin : float >= 0, default=0
         Non-inferiority margin: with ``alternative="greater"`` the null hypothesis is
         ``AUC_a − AUC_b ≤ −margin``; with ``"less"`` it is ``AUC_a − AUC_b ≥ margin``.
     fpr, tpr : (float, float), default=None
         Compare the areas over a range of the false or true positive rate, see
-        :meth:`AUCEstimate.partial_auc`; constant and margin are then partial areas, not
-        standardized. (Standardizing is linear, so it would not change the p-values.)
+        :meth:`skauc.results.AUCEstimate.partial_auc`; null and margin are then partial
+        areas, not standardized. (Standardizing is linear, so it would not change the
+        p-values.)
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Direction of ``AUC_a − AUC_b``; three or more scores allow ``"two-sided"`` only.
     method : {"delong", "welch", "permutation", "bootstrap"}, default="delong"
@@ -171,30 +177,46 @@ def compare_auc(
         draws = {"n_resamples": (n_resamples, 9999), "random_state": (random_state, 0)}
         refuse_ignored(f"for method={method!r}", **draws)
     region = WHOLE if fpr is None and tpr is None else Region.of(fpr, tpr)
-    scores = [score_a, *(s for s in (score_b, *more_scores) if s is not None)]
+    scores, names = _named(score_a, score_b, *more_scores)
     given = y_true_b, sample_weight, groups, pos_label, region
     sets = _independent_sets(y_true, scores, *given)
     n = sum(len(one.auc) for one in sets)
-    _check_question(n, y_true_b, constant, margin, alternative, region.width)
+    _check_question(n, y_true_b, null, margin, alternative, region.width)
     paired = n == 2 and len(sets) == 1
     _check_method(method, paired, y_true_b, margin, region, groups)
     if method == "bootstrap":
         drawn = (bootstrap_draws(one.samples, number, rng) for one in sets)
         sets = [replace(s, draws=d) for s, d in zip(sets, drawn, strict=True)]
     first = sets[0]
+    names = tuple(names or (chr(ord("a") + k) if k < 26 else str(k) for k in range(n)))
     if n > 2:
-        S = first.covariance(np.eye(n))
-        return AUCComparisons._of(first.auc, S, first.smaller, first.compare)
+        S, pair = first.covariance(np.eye(n)), partial(first.compare, names)
+        return AUCComparisons._of(names, first.auc, S, first.smaller, pair)
     # border of H₀: A_a − A_b = −margin for "greater", margin for "less"
-    null = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
+    border = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     if len(first.auc) == 1:
-        return _of_different_rows(sets, constant, null, alternative, method)
-    result = first.compare(0, 1, null, alternative)
+        return _of_different_rows(sets, null, border, alternative, method, names)
+    result = first.compare(names, 0, 1, border, alternative)
     if method != "permutation":
         return result
     a, b = first.samples
     pvalue = permutation_pvalue(a, b, alternative, number, rng)
     return replace(result, permutation_pvalue=pvalue)
+
+
+def _named(first, *others):
+    """Scores, and their names from a dict, a frame or series; None without names."""
+    others = [score for score in others if score is not None]
+    # beside others a frame is one score, in its only column
+    if isinstance(first, Mapping) or (hasattr(first, "columns") and not others):
+        refuse_ignored("beside scores by name", score_b=(others or None, None))
+        names = list(first if isinstance(first, Mapping) else first.columns)
+        return [first[name] for name in names], list(map(str, names))
+    scores = [first, *others]
+    # an array of Dask has a name, too, but it is that of a task
+    series = [score for score in scores if hasattr(score, "to_frame")]
+    names = [str(s.name) for s in series if s.name not in (None, "")]
+    return scores, names if len(set(names)) == len(scores) else None
 
 
 def _independent_sets(
@@ -216,7 +238,9 @@ def _independent_sets(
     return sets
 
 
-def _of_different_rows(sets, constant, null, alternative, method) -> AUCComparison:
+def _of_different_rows(
+    sets, constant, null, alternative, method, names
+) -> AUCComparison:
     """Compare the AUCs of two sets of rows, or one AUC with a constant."""
     width, aucs = sets[0].width, [float(one.auc[0]) for one in sets]
     variances = np.array([one.covariance([1.0])[0, 0] for one in sets])
@@ -224,6 +248,7 @@ def _of_different_rows(sets, constant, null, alternative, method) -> AUCComparis
     share = 0.5 if constant is None else constant / width
     if constant is not None:
         aucs.append(float(constant))
+        names = names[0], f"{constant:g}"
     largest = sum(share * (1 - share) / one.smaller for one in sets)
     error, df = error_of(variances.sum(), largest), np.inf
     # without variance Welch's degrees of freedom are 0/0: take the normal law
@@ -235,14 +260,15 @@ def _of_different_rows(sets, constant, null, alternative, method) -> AUCComparis
     auc_a, auc_b = aucs
     label = sets[0].samples[0].pos_label
     return AUCComparison(
-        auc_a, auc_b, error, null, alternative, df, width=width, pos_label=label
-    )
+        auc_a, auc_b, error, null, alternative, df, width=width, names=names,
+        pos_label=label,
+    )  # fmt: skip
 
 
-def _check_question(n, y_true_b, constant, margin, alternative, width):
-    check_either("compare_auc", score_b=None if n < 2 else n, constant=constant)
-    if constant is not None:
-        check_interval("constant", constant, 0, width)
+def _check_question(n, y_true_b, null, margin, alternative, width):
+    check_either("compare_auc", score_b=None if n < 2 else n, null=null)
+    if null is not None:
+        check_interval("null", null, 0, width)
     if y_true_b is not None and n != 2:
         raise ValueError(
             f"y_true_b must come with one score_b only, got {n - 1} further scores"
@@ -344,7 +370,7 @@ class ComparedScores:
         # Σ c_k V_k row by row is exactly 0 for equal scores
         return self.samples[0].covariance(L @ self.v01, L @ self.v10)
 
-    def compare(self, i, j, null=0.0, alternative="two-sided") -> AUCComparison:
+    def compare(self, names, i, j, null=0.0, alternative="two-sided") -> AUCComparison:
         """Compare two of the scores."""
         contrast = np.eye(len(self.auc))[i] - np.eye(len(self.auc))[j]
         levels = [self.samples[k].levels.row_levels for k in (i, j)]
@@ -353,4 +379,5 @@ class ComparedScores:
         error = error_of(self.covariance(contrast)[0, 0], 1 / self.smaller, same)
         pair = float(self.auc[i]), float(self.auc[j])
         known = {"width": self.width, "pos_label": self.samples[0].pos_label}
+        known["names"] = names[i], names[j]
         return AUCComparison(*pair, error, null, alternative, **known)

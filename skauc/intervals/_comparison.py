@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc
 
-from ..statistics._result import LabelledResult, Result
+from ..statistics._result import Estimates, LabelledResult
 from ..statistics._wald import Interval, WaldTable
 from ._contrast import chi_square
 
 
-class TestedDifference(LabelledResult):
+class TestedDifference(Estimates, LabelledResult):
     """Parent of results with ``difference``, ``standard_error`` and ``alternative``.
 
     The statistic is ``(difference − null)/standard_error``, normal or Student's t. A
@@ -28,14 +28,20 @@ class TestedDifference(LabelledResult):
     null: float = 0.0
     df: Any = np.inf
     width: float = 1.0  # largest possible AUC or area
+    names: tuple[str, str] | None = None
 
     def _head(self):
         return {
+            "pair": self._name,
             "difference": self.difference,
             "interval95": self.confidence_interval(),
             "statistic": self.statistic,
             "pvalue": self.pvalue,
         }
+
+    @property
+    def _name(self):
+        return " - ".join(self.names)
 
     @property
     def _wald(self) -> WaldTable:
@@ -53,7 +59,9 @@ class TestedDifference(LabelledResult):
         """P-value of the statistic."""
         return self._wald.pvalue
 
-    def confidence_interval(self, confidence_level=0.95, alternative=None) -> Interval:
+    def confidence_interval(
+        self, confidence_level=0.95, *, alternative=None
+    ) -> Interval:
         """Limits for the difference, inside [−width, width]; width is 1 for whole AUCs.
 
         Parameters
@@ -76,18 +84,17 @@ class TestedDifference(LabelledResult):
         side = self.alternative if alternative is None else alternative
         return self._wald.limits(confidence_level, side)
 
-    def _test_columns(self):
-        """Columns that all tables of differences share, as lists."""
-        columns = self._wald.columns()
+    def _estimates(self, confidence_level):
+        columns = self._wald.columns(confidence_level)
         columns["pvalue"] = np.atleast_1d(self.pvalue).tolist()
-        return {"difference": columns.pop("estimate"), **columns}
+        return columns if self.names is None else {"": [self._name]} | columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AUCComparison(TestedDifference):
     """Difference of two AUCs, its test and its interval.
 
-    Made by :func:`compare_auc`.
+    Made by :func:`skauc.compare_auc`.
 
     Parameters
     ----------
@@ -105,12 +112,14 @@ class AUCComparison(TestedDifference):
         ``statistic``.
     width : float, default=1
         Largest value of an AUC: less than 1 for partial areas.
+    names : tuple of two str, default=("a", "b")
+        Names of the scores.
     pos_label : label, default=None
         The positive class.
 
     Examples
     --------
-    >>> from skauc import AUCComparison
+    >>> from skauc.results import AUCComparison
     >>> result = AUCComparison(auc_a=0.9, auc_b=0.8, standard_error=0.05)
     >>> low, high = result.confidence_interval(0.95)
     >>> round(result.statistic, 2), round(low, 3), round(high, 3)
@@ -125,10 +134,11 @@ class AUCComparison(TestedDifference):
     df: float = np.inf
     permutation_pvalue: float | None = None
     width: float = 1.0
+    names: tuple[str, str] = ("a", "b")
 
-    def _columns(self):
+    def _estimates(self, confidence_level):
         aucs = {"auc_a": [self.auc_a], "auc_b": [self.auc_b]}
-        return aucs | self._test_columns()
+        return super()._estimates(confidence_level) | aucs
 
     @property
     def difference(self) -> float:
@@ -143,20 +153,25 @@ class AUCComparison(TestedDifference):
         return self._wald.pvalue
 
 
-class ComparedPairs(Result):
+class ComparedPairs(Estimates):
     """Comparisons of all pairs of three or more AUCs."""
 
+    names: tuple[str, ...]
+    auc: Any
     pairs: tuple
     _rows_in_text = True
+
+    def _head(self):
+        return dict(zip(self.names, self.auc, strict=True))
 
     @property
     def pos_label(self):
         """The positive class, as in each of the pairs."""
         return self.pairs[0].pos_label
 
-    def _columns(self):
+    def _estimates(self, confidence_level):
         adjusted = {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
-        return stacked(self.pairs) | adjusted
+        return stacked(self.pairs, confidence_level) | adjusted
 
     @property
     def adjusted_pvalues(self) -> np.ndarray:
@@ -174,10 +189,12 @@ class ComparedPairs(Result):
 class AUCComparisons(ComparedPairs):
     """Comparison of three or more AUCs under their joint covariance.
 
-    Made by :func:`compare_auc`.
+    Made by :func:`skauc.compare_auc`.
 
     Parameters
     ----------
+    names : tuple of str
+        Names of the k scores.
     auc : ndarray of shape (k,)
     covariance : ndarray of shape (k, k)
         DeLong's covariance of the AUCs, or the covariance of resampled AUCs.
@@ -203,14 +220,13 @@ class AUCComparisons(ComparedPairs):
     >>> result = compare_auc(y, a, b, [4, 2, 9, 1, 3, 5, 7, 8, 6, 10])
     >>> result.df, round(result.pvalue, 2), result.adjusted_pvalues.round(2)
     (2, 0.49, array([0.74, 1.  , 1.  ]))
-    >>> print(result)  # doctest: +ELLIPSIS
-    AUCComparisons(auc=[0.96, 0.8, 0.84], statistic=1.407, df=2, ..., pos_label=1)
-           difference      low    high  statistic  pvalue  adjusted_pvalue
-    0 - 1        0.16  -0.1116  0.4316      1.155  0.2482           0.7446
-    0 - 2        0.12   -0.235   0.475     0.6626  0.5076                1
-    1 - 2       -0.04  -0.2816  0.2016    -0.3244  0.7456                1
+    >>> print(result.summary())
+    a - b: 0.16 (-0.11 to 0.43)
+    a - c: 0.12 (-0.23 to 0.47)
+    b - c: -0.04 (-0.28 to 0.20)
     """
 
+    names: tuple[str, ...]
     auc: np.ndarray
     covariance: np.ndarray
     statistic: float
@@ -219,13 +235,13 @@ class AUCComparisons(ComparedPairs):
     n_smallest: float = 1.0
 
     @classmethod
-    def _of(cls, auc, covariance, smaller, compare) -> AUCComparisons:
+    def _of(cls, names, auc, covariance, smaller, compare) -> AUCComparisons:
         """Overall test of k AUCs under their covariance; ``compare(i, j)`` of pairs."""
         k = len(auc)
         L = np.eye(k) - 1 / k  # the differences from the mean AUC
         statistic, df = chi_square(L, auc, covariance, smaller)
         pairs = tuple(compare(i, j) for i, j in combinations(range(k), 2))
-        return cls(auc, covariance, statistic, df, pairs, float(smaller))
+        return cls(names, auc, covariance, statistic, df, pairs, float(smaller))
 
     @property
     def pvalue(self) -> float:
@@ -233,17 +249,11 @@ class AUCComparisons(ComparedPairs):
         return float(chdtrc(self.df, self.statistic)) if self.df else 1.0
 
     def _head(self):
-        names = "auc", "statistic", "df", "pvalue"
-        return {name: getattr(self, name) for name in names}
-
-    def _columns(self):
-        names = [f"{i} - {j}" for i, j in combinations(range(len(self.auc)), 2)]
-        columns = ComparedPairs._columns(self)
-        kept = "difference", "low", "high", "statistic", "pvalue", "adjusted_pvalue"
-        return {"": names} | {name: columns[name] for name in kept}
+        test = {"statistic": self.statistic, "df": self.df, "pvalue": self.pvalue}
+        return super()._head() | test
 
 
-def stacked(results) -> dict:
+def stacked(results, confidence_level) -> dict:
     """Join the one-row tables of several results below each other."""
-    parts = [result._columns() for result in results]
+    parts = [result._estimates(confidence_level) for result in results]
     return {name: [part[name][0] for part in parts] for name in parts[0]}

@@ -19,7 +19,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 _NODES = (_NODES + 1) / 2
 
 
-def cortes_mohri_interval(n_pos, n_neg, n_errors, confidence_level=0.95) -> Interval:
+def cortes_mohri_interval(confidence_level=0.95, *, n_neg, n_pos, n_errors) -> Interval:
     """Interval for the AUC of a classifier if only its number of errors is known.
 
     Answers: a table gives the class sizes and the errors of a classifier but no scores;
@@ -29,9 +29,9 @@ def cortes_mohri_interval(n_pos, n_neg, n_errors, confidence_level=0.95) -> Inte
 
     Parameters
     ----------
-    n_pos, n_neg, n_errors : int
-        Positives, negatives, false positives plus false negatives.
     confidence_level : float in (0, 1), default=0.95
+    n_neg, n_pos, n_errors : int
+        Negatives, positives, false positives plus false negatives.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def cortes_mohri_interval(n_pos, n_neg, n_errors, confidence_level=0.95) -> Inte
     Examples
     --------
     >>> from skauc import cortes_mohri_interval
-    >>> low, high = cortes_mohri_interval(50, 50, 10, 0.95)
+    >>> low, high = cortes_mohri_interval(0.95, n_neg=50, n_pos=50, n_errors=10)
     >>> round(low, 2), round(high, 2)
     (0.77, 1.0)
     """
@@ -83,7 +83,7 @@ def cortes_mohri_interval(n_pos, n_neg, n_errors, confidence_level=0.95) -> Inte
     # with steps above 1, a tried k represents the k around it
     probability = binom.pmf(k, N, rate) * np.gradient(k)
     probability /= probability.sum()
-    mean, variance = cortes_mohri_moments(m, n, k)
+    mean, variance = cortes_mohri_moments(n_neg=n, n_pos=m, n_errors=k)
 
     def interval(log_width):
         distance = (k - k0) / np.exp(log_width)
@@ -128,7 +128,7 @@ def _union(mean, reach):
     return Interval(float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1)))
 
 
-def cortes_mohri_moments(n_pos, n_neg, n_errors):
+def cortes_mohri_moments(*, n_neg, n_pos, n_errors):
     """Mean and variance of the AUC over all rankings with the same number of errors.
 
     Answers: a table gives the class sizes and the errors of a classifier but no scores;
@@ -138,8 +138,8 @@ def cortes_mohri_moments(n_pos, n_neg, n_errors):
 
     Parameters
     ----------
-    n_pos, n_neg, n_errors : int or array-like of int
-        Positives, negatives, and false positives plus false negatives; arrays
+    n_neg, n_pos, n_errors : int or array-like of int
+        Negatives, positives, and false positives plus false negatives; arrays
         broadcast.
 
     Returns
@@ -167,7 +167,7 @@ def cortes_mohri_moments(n_pos, n_neg, n_errors):
     Examples
     --------
     >>> from skauc import cortes_mohri_moments
-    >>> mean, variance = cortes_mohri_moments(50, 50, [0, 10, 30])
+    >>> mean, variance = cortes_mohri_moments(n_neg=50, n_pos=50, n_errors=[0, 10, 30])
     >>> mean.round(4)
     array([1. , 0.9, 0.7])
     """

@@ -41,9 +41,9 @@ class PracticalProbabilities(NamedTuple):
 class CrossValAUCComparison(TestedDifference):
     """Difference of the cross-validated AUCs of two models over the same folds.
 
-    Made by :func:`compare_cross_val_auc`. The attributes describe the corrected t test,
-    whose confidence interval is also a credible interval; ``influence`` holds the test
-    that uses the influence of the rows.
+    Made by :func:`skauc.compare_cross_val_auc`. The attributes describe the corrected t
+    test, whose confidence interval is also a credible interval; ``influence`` holds the
+    test that uses the influence of the rows.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class CrossValAUCComparison(TestedDifference):
     Examples
     --------
     >>> import numpy as np
-    >>> from skauc import AUCComparison, CrossValAUCComparison
+    >>> from skauc.results import AUCComparison, CrossValAUCComparison
     >>> a, b = np.array([0.9, 0.8, 0.85, 0.9]), np.array([0.8, 0.8, 0.8, 0.85])
     >>> influence = AUCComparison(0.8625, 0.8125, standard_error=0.03)
     >>> result = CrossValAUCComparison(a, b, 1 / 3, influence)
@@ -85,17 +85,13 @@ class CrossValAUCComparison(TestedDifference):
     def _head(self):
         return super()._head() | self.probability()._asdict()
 
-    def __repr__(self):
-        return super().__repr__().replace("(", f"({' - '.join(self.names)}, ", 1)
-
-    def _columns(self):
+    def _estimates(self, confidence_level):
         influence = {
             "influence_error": [self.influence.standard_error],
             "influence_pvalue": [self.influence.pvalue],
         }
-        names = {"": [" - ".join(self.names)]}
         shares = {name: [p] for name, p in self.probability()._asdict().items()}
-        return names | self._test_columns() | influence | shares
+        return super()._estimates(confidence_level) | influence | shares
 
     @property
     def auc_a(self) -> float:
@@ -171,7 +167,7 @@ class CrossValAUCComparison(TestedDifference):
 class CrossValAUCComparisons(ComparedPairs):
     """Pairwise comparisons of three or more models over the same folds.
 
-    Made by :func:`compare_cross_val_auc`.
+    Made by :func:`skauc.compare_cross_val_auc`.
 
     Parameters
     ----------
@@ -201,9 +197,6 @@ class CrossValAUCComparisons(ComparedPairs):
     names: tuple[str, ...]
     pairs: tuple[CrossValAUCComparison, ...]
     influence: AUCComparisons
-
-    def _head(self):
-        return dict(zip(self.names, self.auc, strict=True))
 
     @property
     def auc(self) -> np.ndarray:

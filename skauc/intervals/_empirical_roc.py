@@ -15,9 +15,10 @@ from ..statistics._checks import (
     short,
 )
 from ..statistics._levels import height
-from ..statistics._result import LabelledResult, picture
+from ..statistics._result import LabelledResult
 from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
+from ._resampling import DRAWS
 from ._sample import Sample, sample_of
 
 BEST = ("youden", "closest")
@@ -88,7 +89,7 @@ def empirical_roc(
 class EmpiricalROC(LabelledResult):
     """An empirical ROC curve with its area, confidence bands and partial areas.
 
-    Made by :func:`empirical_roc`.
+    Made by :func:`skauc.empirical_roc`.
 
     Parameters
     ----------
@@ -172,7 +173,9 @@ class EmpiricalROC(LabelledResult):
         Returns
         -------
         YoudenPoint
-            Named tuple ``(threshold, fpr, tpr, j)``.
+            Named tuple ``(threshold, fpr, tpr, j)``; j is also the distance KS of
+            Kolmogorov and Smirnov between the classes, of which credit scoring reports
+            the value alone: as a maximum over these rows it is too high for new ones.
         """
         (k,) = _first_best(self.tpr - self.fpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
@@ -205,7 +208,7 @@ class EmpiricalROC(LabelledResult):
         method="pointwise",
         *,
         fpr=None,
-        n_draws=None,
+        n_resamples=DRAWS,
         random_state=0,
     ) -> ROCBand:
         """Confidence band of the curve, pointwise or simultaneous.
@@ -217,8 +220,8 @@ class EmpiricalROC(LabelledResult):
         fpr : array-like of shape (m,), default=None
             Rates at which to compute the band; None takes 153 rates, dense near 0 and
             1.
-        n_draws : int, default=None
-            Draws of the Bayesian bootstrap; None takes 4000.
+        n_resamples : int, default=4000
+            Draws of the Bayesian bootstrap.
         random_state : int or Generator, default=0
 
         Returns
@@ -233,24 +236,8 @@ class EmpiricalROC(LabelledResult):
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
         self._sample.warn_unless_counts()
-        drawn = n_draws, random_state, self.pos_label
+        drawn = n_resamples, random_state, self.pos_label
         return roc_band(self._sample.levels, level, method, fpr, *drawn)
-
-    def plot(self, ax=None, **options):
-        """Draw the curve with its band in a :class:`skauc.BinormalROCDisplay`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        **options
-            ``confidence_level``, ``band`` (a method of :meth:`band`, a list of methods,
-            or None) and the options of :meth:`skauc.BinormalROCDisplay.plot`.
-
-        Returns
-        -------
-        BinormalROCDisplay
-        """
-        return picture(self, ax, **options)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,13 @@ ratios are computed elementwise. The formulas for AUCs are in sections 2 and 3 o
 ``relative_risk(...).confidence_interval`` give the same for one 2 × 2 table at a time.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri
 
-from ..statistics._result import LabelledResult
+from ..statistics._checks import check_level
+from ..statistics._result import EstimatedAUC, LabelledResult
 from ..statistics._wald import Interval
 
 TRANSFORMS = ("none", "logit", "probit")
@@ -19,28 +22,29 @@ _TINY = 1e-300  # a parameter of the beta distribution must not be 0
 _NO_ERROR = 1e-14
 
 
-class EstimateWithLimits(LabelledResult):
-    """Parent of results with ``auc`` and methods for its error and interval."""
+class EstimateWithLimits(EstimatedAUC, LabelledResult):
+    """Parent of results with ``auc``, ``standard_error`` and an interval."""
 
     auc: float
+    standard_error: Any
 
-    def _row(self):
-        """Estimate, error and 95 % limits; NaN where the rows determine no interval."""
+    def _moments(self, confidence_level):
+        """Estimate, error and limits; NaN where the rows determine no interval."""
+        check_level("confidence_level", confidence_level)
         try:
-            error, limits = self.standard_error(), self.confidence_interval()
+            error, limits = (
+                self.standard_error,
+                self.confidence_interval(confidence_level),
+            )
+            error = error() if callable(error) else error
         except ValueError:  # too few rows or clusters
             error, limits = np.nan, Interval(np.nan, np.nan)
-        row = {"auc": self.auc, "standard_error": error}
-        return row | {"low": limits.low, "high": limits.high}
+        return self.auc, error, *limits
 
     def _head(self):
-        row = self._row()
-        limits = row["low"], row["high"]
-        interval = {} if np.isnan(row["low"]) else {"interval95": limits}
+        _, _, *limits = self._moments(0.95)
+        interval = {} if np.isnan(limits[0]) else {"interval95": tuple(limits)}
         return {"auc": self.auc} | interval
-
-    def _columns(self):
-        return {name: [value] for name, value in self._row().items()}
 
 
 def clopper_pearson_limits(successes, n, tail_low, tail_high):

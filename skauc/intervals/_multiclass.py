@@ -15,7 +15,7 @@ import numpy as np
 from .._validation import check_groups, check_labels, counted_rows, distinct_labels
 from ..statistics._checks import check_numbers, check_option, short
 from ..statistics._collections import refuse_collection
-from ..statistics._result import Result
+from ..statistics._result import MOMENTS, Estimates, WholeAUC
 from ..statistics._wald import Interval, interval_tails
 from ._auc_estimate import AUCEstimate
 from ._comparison import stacked
@@ -24,7 +24,7 @@ from ._sample import Sample
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AveragedAUC(EstimateWithLimits):
+class AveragedAUC(WholeAUC, EstimateWithLimits):
     """An average of several AUCs, with its standard error and confidence interval.
 
     Made by :func:`skauc.hand_till_auc` and :func:`skauc.cross_val_auc`.
@@ -46,7 +46,7 @@ class AveragedAUC(EstimateWithLimits):
     Examples
     --------
     >>> import numpy as np
-    >>> from skauc import AveragedAUC
+    >>> from skauc.results import AveragedAUC
     >>> result = AveragedAUC(0.9, 0.03, np.array([0.88, 0.92]), n_smallest=40)
     >>> low, high = result.confidence_interval(0.95)
     >>> round(low, 3), round(high, 3)
@@ -58,13 +58,10 @@ class AveragedAUC(EstimateWithLimits):
     parts: np.ndarray
     n_smallest: int
 
-    def _row(self):
-        low, high = self.confidence_interval()
-        row = {"auc": self.auc, "standard_error": self.standard_error}
-        return row | {"low": low, "high": high}
+    method = "influence"
 
     def confidence_interval(
-        self, confidence_level=0.95, transform="logit", alternative="two-sided"
+        self, confidence_level=0.95, *, transform="logit", alternative="two-sided"
     ) -> Interval:
         """Confidence limits for the average, inside [0, 1].
 
@@ -255,10 +252,10 @@ def one_vs_rest_auc(
     >>> X, y = load_iris(return_X_y=True)
     >>> one_vs_rest_auc(y, -abs(X[:, [0]] - [5.0, 5.9, 6.6]))
     OneVsRestAUC(average=0.8344)
-          auc  standard_error     low    high  n_neg  n_pos
-    0  0.9332         0.02271  0.8718  0.9652    100     50
-    1  0.7647          0.0412  0.6737   0.834    100     50
-    2  0.8052         0.03802  0.7187  0.8675    100     50
+       estimate  standard_error     low    high
+    0    0.9332         0.02271  0.8718  0.9652
+    1    0.7647          0.0412  0.6737   0.834
+    2    0.8052         0.03802  0.7187  0.8675
     """
     checked = check_class_scores(y_true, y_score, labels, sample_weight, groups)
     y, score, classes, weight, cluster = checked
@@ -270,10 +267,10 @@ def one_vs_rest_auc(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OneVsRestAUC(Result):
+class OneVsRestAUC(Estimates):
     """AUCs of K classes, each class against all others.
 
-    Made by :func:`one_vs_rest_auc`.
+    Made by :func:`skauc.one_vs_rest_auc`.
 
     Parameters
     ----------
@@ -305,8 +302,9 @@ class OneVsRestAUC(Result):
     def _head(self):
         return {"average": self.auc.mean()}
 
-    def _columns(self):
-        return {"": self.labels.tolist()} | stacked(self.estimates)
+    def _estimates(self, confidence_level):
+        rows = stacked(self.estimates, confidence_level)
+        return {"": self.labels.tolist()} | {name: rows[name] for name in MOMENTS}
 
     @property
     def auc(self) -> np.ndarray:
@@ -318,7 +316,7 @@ class OneVsRestAUC(Result):
         return np.array([e.standard_error(method) for e in self.estimates])
 
     def confidence_interval(
-        self, confidence_level=0.95, method=None, **options
+        self, confidence_level=0.95, *, method=None, **options
     ) -> Interval:
         """Confidence limits for the AUC of each class separately.
 
@@ -340,8 +338,10 @@ class OneVsRestAUC(Result):
         ValueError
             As :meth:`AUCEstimate.confidence_interval`.
         """
-        how = confidence_level, method
-        limits = [e.confidence_interval(*how, **options) for e in self.estimates]
+        how = {"method": method, **options}
+        limits = [
+            e.confidence_interval(confidence_level, **how) for e in self.estimates
+        ]
         return Interval(*np.transpose(limits))
 
     def average(self) -> AveragedAUC:

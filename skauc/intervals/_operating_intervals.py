@@ -29,9 +29,8 @@ RATES = ("sensitivity", "specificity")
 _VALUES = ("ppv", "npv")
 _RATIOS = ("lr_positive", "lr_negative")
 NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, "accuracy", "odds_ratio")
-# Methods that draw weights of rows, and their options
+# Methods that draw weights of rows
 DRAWN = ("optimism_corrected", "bayesian_bootstrap")
-DRAW_OPTIONS = ("n_draws", "random_state")
 # Methods for a rate at a target of the other rate, whose threshold is estimated
 CROSSED = dict(zip(RATES, RATES[::-1], strict=True))
 _NO_GAP = 1e-12  # smaller differences of rates are rounding
@@ -39,7 +38,7 @@ _NO_GAP = 1e-12  # smaller differences of rates are rounding
 
 def _share_limits(limits_of, points, name, tail_low, tail_high):
     """Limits of a share of rows."""
-    if name == "accuracy" and points.prevalence_given:
+    if name == "accuracy" and points._prevalence_given:
         return _weighted_limits(points, limits_of, tail_low, tail_high)
     tp, fn, fp, tn = points._table
     counts = {
@@ -110,14 +109,14 @@ def _rank_limits(points, name, tail_low, tail_high):
     return padded[low], padded[high]
 
 
-def drawn_points(several, n_draws=None, random_state=0):
+def drawn_points(several, n_resamples, random_state):
     """Threshold, sensitivity and specificity in each draw of the rows.
 
     Parameters
     ----------
     several : sequence of OperatingPoints
         Points of the same rows in the same order; a draw gives one weight per row.
-    n_draws : int or None
+    n_resamples : int
     random_state
 
     Yields
@@ -126,7 +125,7 @@ def drawn_points(several, n_draws=None, random_state=0):
     """
     counts = several[0]._sample.counts
     ways = [(points, *_possible_corners(points)) for points in several]
-    for weights in bayesian_weights(counts, n_draws, random_state):
+    for weights in bayesian_weights(counts, n_resamples, random_state):
         yield [_points_of_draw(*way, weights) for way in ways]
 
 
@@ -213,7 +212,7 @@ def methods_of(points, name) -> list[str]:
     """Methods whose limits are valid for a name."""
     rule, threshold = points.chosen_by, name == "threshold"
     ratio = name in (*_RATIOS, "odds_ratio")
-    ratio |= points.prevalence_given and name in _VALUES
+    ratio |= points._prevalence_given and name in _VALUES
     valid = {
         "optimism_corrected": rule in BEST and name in RATES,
         "bayesian_bootstrap": name in (("threshold", *RATES) if rule in BEST else ())
@@ -244,7 +243,7 @@ class OperatingComparison(TestedDifference):
     Examples
     --------
     >>> import numpy as np
-    >>> from skauc import OperatingComparison
+    >>> from skauc.results import OperatingComparison
     >>> result = OperatingComparison(
     ...     "sensitivity", np.array([0.8]), np.array([0.6]), np.array([0.1])
     ... )
@@ -261,9 +260,9 @@ class OperatingComparison(TestedDifference):
         names = ("name", "difference", "standard_error", "pvalue")
         return {name: getattr(self, name) for name in names}
 
-    def _columns(self):
+    def _estimates(self, confidence_level):
         rates = {f"{self.name}_a": self.rate_a, f"{self.name}_b": self.rate_b}
-        return rates | self._test_columns()
+        return super()._estimates(confidence_level) | rates
 
     @property
     def difference(self) -> np.ndarray:
@@ -271,7 +270,7 @@ class OperatingComparison(TestedDifference):
         return self.rate_a - self.rate_b
 
 
-def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
+def compared(a, b, name, n_resamples, random_state) -> OperatingComparison:
     """Compare a rate of two OperatingPoints; the error by paired Bayesian bootstrap."""
     if type(b) is not type(a):
         raise TypeError(f"other must be an OperatingPoints, got {type(b).__name__}")
@@ -287,7 +286,7 @@ def compared(a, b, name, n_draws, random_state) -> OperatingComparison:
     rates = getattr(a, name), getattr(b, name)
     gaps = [
         one[name] - two[name]
-        for one, two in drawn_points((a, b), n_draws, random_state)
+        for one, two in drawn_points((a, b), n_resamples, random_state)
     ]
     error = np.concatenate(gaps).std(axis=0, ddof=1)
     # As in section 4 of skauc.intervals: where rates differ and no draw varies, the

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..statistics._checks import check_interval, check_option
-from ..statistics._result import LabelledResult
+from ..statistics._checks import check_interval, check_option, refuse_ignored
+from ..statistics._result import Estimates, LabelledResult
 from ..statistics._wald import Interval, interval_tails
 from ._empirical_roc import ThresholdRule
 from ._operating_intervals import (
-    DRAW_OPTIONS,
+    CROSSED,
     DRAWN,
     METHODS,
     NAMES,
@@ -19,6 +19,7 @@ from ._operating_intervals import (
     compared,
     methods_of,
 )
+from ._resampling import DRAWS
 from ._sample import Sample, sample_of
 
 
@@ -81,7 +82,7 @@ def operating_points(
     -------
     OperatingPoints
         Arrays ``threshold``, ``sensitivity``, ``specificity``, ``ppv``, ``npv``, …;
-        ``interval(name, 0.95)`` gives the limits of one of them.
+        ``confidence_interval(0.95, name=…)`` gives the limits of one of them.
 
     Raises
     ------
@@ -125,7 +126,7 @@ def operating_points(
         false_positives=above_neg,
         true_negatives=points.above_neg[-1] - above_neg,
         prevalence=share,
-        prevalence_given=prevalence is not None,
+        _prevalence_given=prevalence is not None,
         _rule=rule,
         _sample=sample,
         pos_label=sample.pos_label,
@@ -133,10 +134,10 @@ def operating_points(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OperatingPoints(LabelledResult):
+class OperatingPoints(Estimates, LabelledResult):
     """Quality of the decisions at thresholds of a score; arrays have a value per point.
 
-    Made by :func:`operating_points`.
+    Made by :func:`skauc.operating_points`.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ class OperatingPoints(LabelledResult):
     true_positives, false_negatives, false_positives, true_negatives : ndarray
         Rows (sums of the weights), of shape (k,).
     prevalence : float
-    prevalence_given : bool
+    _prevalence_given : bool
         True if the user gave the prevalence, False if it is that of the sample.
     _rule : ThresholdRule
     _sample : Sample
@@ -157,9 +158,9 @@ class OperatingPoints(LabelledResult):
     An undefined ratio 0/0 is nan, for example the positive predictive value if no row
     is called positive. Its interval is the whole range of the value.
 
-    The methods of :meth:`interval` follow. The default is the first applicable one of
-    ``"optimism_corrected"``, ``"bayesian_bootstrap"``, ``"wilson"``, ``"log"`` and
-    ``"order_statistics"``:
+    The methods of :meth:`confidence_interval` follow. The default is the first
+    applicable one of ``"optimism_corrected"``, ``"bayesian_bootstrap"``, ``"wilson"``,
+    ``"log"`` and ``"order_statistics"``:
 
     - ``"wilson"``, ``"clopper_pearson"``: for sensitivity and specificity, and for the
       predictive values and the accuracy at the prevalence of the sample. For the
@@ -190,8 +191,8 @@ class OperatingPoints(LabelledResult):
     ``"optimism_corrected"`` and .85 to .95 with ``"wilson"``; ``"bayesian_bootstrap"``
     is for the rates at the best threshold of the population. Likewise only these rows
     reach a wanted rate exactly: a threshold for a sensitivity of .9 has a mean
-    sensitivity of .81 on new rows with 10 positives, and .85 with 20. :meth:`interval`
-    of the sensitivity covers the rate on new rows (.94 to .95).
+    sensitivity of .81 on new rows with 10 positives, and .85 with 20. The interval of
+    the sensitivity covers the rate on new rows (.94 to .95).
 
     Coverage at 95 % over 20 designs (``benchmarks/coverage/curves.py``): at a known
     threshold every value has a minimum of .91 or more and a mean of .95 or more. For
@@ -210,7 +211,7 @@ class OperatingPoints(LabelledResult):
     >>> from skauc import operating_points
     >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
     >>> points = operating_points(y, score, threshold=5)
-    >>> low, high = points.interval("sensitivity", 0.95)
+    >>> low, high = points.confidence_interval(0.95, name="sensitivity")
     >>> low.round(2), high.round(2)
     (array([0.3]), array([0.95]))
     """
@@ -221,7 +222,7 @@ class OperatingPoints(LabelledResult):
     false_positives: np.ndarray
     true_negatives: np.ndarray
     prevalence: float
-    prevalence_given: bool
+    _prevalence_given: bool
     _rule: ThresholdRule = field(repr=False)
     _sample: Sample = field(repr=False)
 
@@ -232,8 +233,40 @@ class OperatingPoints(LabelledResult):
             head = {"points": len(self.threshold), "prevalence": self.prevalence}
         return head | {"chosen_by": repr(self.chosen_by)}
 
-    def _columns(self):
+    def _columns(self):  # without limits: to draw them takes seconds
         return {name: getattr(self, name) for name in NAMES}
+
+    def _estimates(self, confidence_level):
+        tails, k = interval_tails(confidence_level), len(self.threshold)
+        names = [name for name in NAMES if methods_of(self, name)]
+        self._sample.warn_unless_counts()
+        drawn = {"n_resamples": DRAWS, "random_state": 0}
+        limits = [self._limits(name, None, tails, drawn) for name in names]
+        rows = {
+            "threshold": [self.threshold] * len(names),
+            "estimate": [getattr(self, name) for name in names],
+            "low": [low for low, _ in limits],
+            "high": [high for _, high in limits],
+        }
+        # one point after the other
+        flat = {k: np.transpose(v).ravel().tolist() for k, v in rows.items()}
+        return {"": names * k, **flat}
+
+    def _limits(self, name, method, tails, drawn):
+        """Limits by a method, None for the first that is valid; draws if it draws."""
+        fitting = methods_of(self, name)
+        if not fitting:
+            raise ValueError(
+                "name must not be 'threshold' where no target and no best point chose "
+                f"the thresholds, got thresholds chosen by {self.chosen_by!r}"
+            )
+        method = fitting[0] if method is None else method
+        limits = METHODS[check_option("method", method, fitting)]
+        if method in DRAWN:
+            return limits(self, name, *tails, **drawn)
+        given = zip(drawn.items(), (DRAWS, 0), strict=True)
+        refuse_ignored(f"for method={method!r}", **{k: (v, d) for (k, v), d in given})
+        return limits(self, name, *tails)
 
     @property
     def chosen_by(self) -> str:
@@ -305,30 +338,34 @@ class OperatingPoints(LabelledResult):
         alarm, miss = self.false_positives / n_neg, self.false_negatives / n_pos
         return _ratio(self.sensitivity * self.specificity, miss * alarm)
 
-    def interval(
+    def confidence_interval(
         self,
-        name,
         confidence_level=0.95,
+        *,
+        name=None,
         method=None,
         alternative="two-sided",
-        **options,
+        n_resamples=DRAWS,
+        random_state=0,
     ) -> Interval:
         """Confidence limits for one of the values, at every point.
 
         Parameters
         ----------
-        name : str
+        confidence_level : float in (0, 1), default=0.95
+        name : str, default=None
             ``"sensitivity"``, ``"specificity"``, ``"ppv"``, ``"npv"``,
             ``"lr_positive"``, ``"lr_negative"``, ``"accuracy"``, ``"odds_ratio"`` or
-            ``"threshold"``.
-        confidence_level : float in (0, 1), default=0.95
+            ``"threshold"``; None takes the specificity if a sensitivity was wanted, and
+            the sensitivity otherwise.
         method : str, default=None
             See the notes of the class; None takes the first method that applies.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives lower limits only, ``"less"`` upper ones.
-        **options
-            ``n_draws`` (4000) and ``random_state`` (0) for ``"bayesian_bootstrap"``
-            and ``"optimism_corrected"``.
+        n_resamples : int, default=4000
+            Draws of ``"bayesian_bootstrap"`` and ``"optimism_corrected"``.
+        random_state : int or Generator, default=0
+            Seed of these draws. Neither may be given for other methods.
 
         Returns
         -------
@@ -341,24 +378,17 @@ class OperatingPoints(LabelledResult):
             If an option is invalid, or an interval is requested for thresholds that
             were given.
         """
+        if name is None:
+            name = CROSSED.get(self.chosen_by, "sensitivity")
         check_option("name", name, NAMES)
         tails = interval_tails(confidence_level, alternative)
-        fitting = methods_of(self, name)
-        if not fitting:
-            raise ValueError(
-                "name must not be 'threshold' where no target and no best point chose "
-                f"the thresholds, got thresholds chosen by {self.chosen_by!r}"
-            )
-        method = fitting[0] if method is None else method
-        limits = METHODS[check_option("method", method, fitting)]
-        for option in options:
-            if method not in DRAWN or option not in DRAW_OPTIONS:
-                raise ValueError(f"{option} must not be given for method={method!r}")
+        drawn = {"n_resamples": n_resamples, "random_state": random_state}
+        limits = self._limits(name, method, tails, drawn)
         self._sample.warn_unless_counts()
-        return Interval(*limits(self, name, *tails, **options))
+        return Interval(*limits)
 
     def compare(
-        self, other, name=None, *, n_draws=None, random_state=0
+        self, other, *, name=None, n_resamples=DRAWS, random_state=0
     ) -> OperatingComparison:
         """Compare a rate with that of another score of the same rows, at each point.
 
@@ -375,8 +405,8 @@ class OperatingPoints(LabelledResult):
         name : {"sensitivity", "specificity"}, default=None
             None takes the specificity if a sensitivity was wanted, and the sensitivity
             otherwise.
-        n_draws : int, default=None
-            Draws of the Bayesian bootstrap; None takes 4000.
+        n_resamples : int, default=4000
+            Draws of the Bayesian bootstrap.
         random_state : int or Generator, default=0
 
         Returns
@@ -399,7 +429,7 @@ class OperatingPoints(LabelledResult):
         .99 with 50 negatives), the standard error is inf and p is 1. Costs O(n) per
         draw: 20 s for 4000 draws of 10⁵ rows.
         """
-        return compared(self, other, name, n_draws, random_state)
+        return compared(self, other, name, n_resamples, random_state)
 
 
 def _ratio(above, below):

@@ -194,17 +194,17 @@ def _correlations(correlation):
 
 
 class SampleSize(NamedTuple):
-    """Rows that a study needs: ``(n_pos, n_neg)``, ints or arrays of them."""
+    """Rows that a study needs: ``(n_neg, n_pos)``, ints or arrays of them."""
 
-    n_pos: Any
     n_neg: Any
+    n_pos: Any
 
 
 def auc_power(
     auc,
     *,
-    n_pos,
     n_neg,
+    n_pos,
     null=None,
     alpha=0.05,
     auc2=None,
@@ -237,7 +237,7 @@ def auc_power(
     ----------
     auc : float or array-like in (0, 1)
         The true AUC, as far as it can be anticipated.
-    n_pos, n_neg : float or array-like >= 2
+    n_neg, n_pos : float or array-like >= 2
         Rows of each class; if the two scores are of different rows, in each of the
         samples.
     null : float or array-like in (0, 1), default=None
@@ -275,7 +275,7 @@ def auc_power(
     Notes
     -----
     ``"binormal"`` is the exact variance and covariance of the empirical AUCs of normal
-    scores with equal variances. In simulations of ``compare_auc(constant=)`` the power
+    scores with equal variances. In simulations of ``compare_auc(null=)`` the power
     of ten plans for one AUC against a constant other than ½ (.6 to .95 against .6 to
     .9, for powers of .8 and .9) was within .02 of the planned value; so was that of
     plans against ½ and for two AUCs (``benchmarks/coverage/tests.py``).
@@ -295,9 +295,9 @@ def auc_power(
     Examples
     --------
     >>> from skauc import auc_power
-    >>> round(auc_power(0.73, n_pos=41, n_neg=72), 4)
+    >>> round(auc_power(0.73, n_neg=72, n_pos=41), 4)
     0.9897
-    >>> round(auc_power(0.85, auc2=0.8, correlation=0.6, n_pos=150, n_neg=300), 3)
+    >>> round(auc_power(0.85, auc2=0.8, correlation=0.6, n_neg=300, n_pos=150), 3)
     0.726
     """
     plan = Plan.of(
@@ -350,7 +350,7 @@ def auc_sample_size(
     Returns
     -------
     SampleSize
-        ``(n_pos, n_neg)``, integers >= 2: the smallest sufficient n_pos, with
+        ``(n_neg, n_pos)``, integers >= 2: the smallest sufficient n_pos, with
         ``n_neg = ⌈ratio · n_pos⌉``. If the two scores are of different rows, each of
         the two samples needs these numbers.
 
@@ -367,9 +367,9 @@ def auc_sample_size(
     --------
     >>> from skauc import auc_sample_size
     >>> auc_sample_size(0.73, power=0.95, ratio=1.7)
-    SampleSize(n_pos=30, n_neg=51)
+    SampleSize(n_neg=51, n_pos=30)
     >>> auc_sample_size(0.85, width=0.14)
-    SampleSize(n_pos=60, n_neg=60)
+    SampleSize(n_neg=60, n_pos=60)
     """
     check_either("auc_sample_size", power=power, width=width)
     if width is not None:
@@ -401,7 +401,7 @@ def auc_sample_size(
         )
     # bisect between 1 and 2⁴⁰ until less than a row is left
     n_pos = bisected(lambda n: enough(np.ceil(n)), _MOST_ROWS, 1.0, halvings=42)
-    sizes = np.ceil(n_pos), _negatives(ratio, np.ceil(n_pos))
+    sizes = _negatives(ratio, np.ceil(n_pos)), np.ceil(n_pos)
     return SampleSize(*(n.astype(np.int64) if n.ndim else int(n) for n in sizes))
 
 

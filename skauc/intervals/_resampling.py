@@ -9,7 +9,7 @@ import numpy as np
 from ..statistics._checks import check_integer, generator
 from ..statistics._levels import placements
 
-DRAWS = 4000  # a simultaneous limit is then about the 15th smallest draw
+DRAWS = 4000  # default: a simultaneous limit is about the 15th smallest draw
 _NUMBERS_AT_ONCE = 2_000_000  # weights drawn at once: 16 MB
 _ALL_SIGNS = 20  # for so few rows all 2²⁰ choices are tried (8 MB, 10 ms)
 _SAME = 1e-12  # permuted differences this close to the observed one are ties
@@ -21,7 +21,7 @@ def batches(total, width) -> list[int]:
     return [min(at_once, total - start) for start in range(0, total, at_once)]
 
 
-def bayesian_weights(counts, n_draws, random_state):
+def bayesian_weights(counts, n_resamples, random_state):
     """Yield batches of weights of a Bayesian bootstrap of both classes.
 
     They are Gamma(w) numbers; divided by their sum they are Dirichlet.
@@ -30,15 +30,14 @@ def bayesian_weights(counts, n_draws, random_state):
     ----------
     counts : (ndarray, ndarray)
         Count of each unit of a class: of a row, or of all rows with one score.
-    n_draws : int or None
-        None takes ``DRAWS``.
+    n_resamples : int
     random_state : int, Generator or None
 
     Yields
     ------
     (neg, pos) : ndarrays of shape (batch, n_neg), (batch, n_pos)
     """
-    number = DRAWS if n_draws is None else check_integer("n_draws", n_draws, 20, 10**6)
+    number = check_integer("n_resamples", n_resamples, 20, 10**6)
     rng = generator(random_state)
     for size in batches(number, sum(map(len, counts))):
         yield tuple(_gamma(rng, w, (size, len(w))) for w in counts)

@@ -19,7 +19,7 @@ from .._validation import check_labels, check_positive, distinct_labels
 from ..leave_pair_out._objective import stationarity
 from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
 from ..statistics._moments import class_moments
-from ..statistics._row_blocks import row_blocks
+from ..statistics._row_blocks import gathered, row_blocks
 from ..statistics._rows import Rows
 from ._posterior import Evaluation, evaluations
 from ._sample import Sample, even_sample
@@ -48,7 +48,7 @@ def rows_in_memory(X, y, sample_weight=None):
     blocks = row_blocks(X, y, sample_weight)
     if blocks is None:
         return X, y, sample_weight
-    X, labels, weight = blocks.gather()
+    X, labels, weight = gathered(blocks)
     return X, check_labels(labels, name="y"), weight
 
 
@@ -67,7 +67,7 @@ def evaluations_of(estimator, X, y, sample_weight, question) -> list[Evaluation]
     if n * P <= _GATHERED or n < _ROWS_A_FEATURE * P:
         # dense rows of more than 1 GiB are refused, sparse ones are gathered
         small = n * P <= LARGEST_ARRAY or issparse(matrix[:1])
-        X = _named(blocks.gather()[0] if small else matrix[:], matrix, estimator)
+        X = _named(gathered(blocks)[0] if small else matrix[:], matrix, estimator)
         return evaluations(estimator, X, labels, weight, question)
     classes = distinct_labels(labels)
     codes = np.searchsorted(classes, labels).astype(np.min_scalar_type(len(classes)))

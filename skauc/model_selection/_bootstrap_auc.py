@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._validation import check_groups
-from ..intervals._limits import score_limits
+from ..intervals._limits import EstimateWithLimits, score_limits
 from ..leave_pair_out._bootstrap import (
     INSIDE,
     aucs,
@@ -17,8 +17,9 @@ from ..leave_pair_out._bootstrap import (
 )
 from ..statistics._checks import as_verbosity, check_integer, check_level, check_option
 from ..statistics._levels import balanced_variance
-from ..statistics._result import LabelledResult
+from ..statistics._result import WholeAUC
 from ..statistics._rows import class_units
+from ..statistics._wald import Interval
 from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from .reading._affine_steps import has_frozen
 from .reading._estimators import (
@@ -46,7 +47,7 @@ def _refit_scores(estimator, X, y, positive, weight, groups, count) -> np.ndarra
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BootstrapAUC(LabelledResult):
+class BootstrapAUC(WholeAUC, EstimateWithLimits):
     """A bootstrap estimate of the AUC of an estimator trained on all rows.
 
     Returned by :func:`skauc.bootstrap_auc`.
@@ -58,7 +59,7 @@ class BootstrapAUC(LabelledResult):
     method : {".632+", ".632", "oob", "optimism"}
     apparent : float
         AUC of the rows that trained the estimator.
-    replicates : ndarray of shape (n_boot,)
+    replicates : ndarray of shape (n_resamples,)
         AUC of the rows that each refit left out; NaN if these rows are of one class
         only.
     sizes : (float, float), default=None
@@ -70,9 +71,9 @@ class BootstrapAUC(LabelledResult):
     Examples
     --------
     >>> import numpy as np
-    >>> from skauc import BootstrapAUC
-    >>> BootstrapAUC(0.8, ".632+", 0.9, np.array([0.7, 0.75, 0.8])).interval(0.9)
-    (0.755, 0.845)
+    >>> from skauc.results import BootstrapAUC
+    >>> BootstrapAUC(0.8, ".632+", 0.9, np.array([0.7, 0.75, 0.8])).summary(0.9)
+    '0.80 (0.76 to 0.84)'
     """
 
     auc: float
@@ -82,15 +83,21 @@ class BootstrapAUC(LabelledResult):
     sizes: tuple[float, float] | None = None
 
     def _head(self):
-        head = {"auc": self.auc, "interval95": self.interval()}
-        head |= {"method": repr(self.method), "apparent": self.apparent}
-        return head | {"n_boot": len(self.replicates)}
+        head = super()._head() | {"method": repr(self.method)}
+        counts = {"n_resamples": len(self.replicates)}
+        return head | {"apparent": self.apparent} | counts
 
-    def _columns(self):
-        low, high = self.interval()
-        return {"auc": [self.auc], "low": [low], "high": [high]}
+    @property
+    def standard_error(self) -> float:
+        """Standard deviation of the replicates."""
+        finite = self._finite
+        return float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
 
-    def interval(self, confidence_level=0.95) -> tuple[float, float]:
+    @property
+    def _finite(self):
+        return self.replicates[np.isfinite(self.replicates)]
+
+    def confidence_interval(self, confidence_level=0.95) -> Interval:
         """Interval of the estimate: the wider of two limits on either side.
 
         Each replicate has its own training sample *and* its own test rows, so the
@@ -108,7 +115,8 @@ class BootstrapAUC(LabelledResult):
 
         Returns
         -------
-        low, high : float
+        Interval
+            ``(low, high)``.
 
         Raises
         ------
@@ -116,9 +124,9 @@ class BootstrapAUC(LabelledResult):
             If the level lies outside (0, 1).
         """
         tail = (1 - check_level("confidence_level", confidence_level)) / 2
-        finite = self.replicates[np.isfinite(self.replicates)]
+        finite = self._finite
         if len(finite) == 0:
-            return np.nan, np.nan
+            return Interval(np.nan, np.nan)
         # q(α/2) − median + estimate, q(1 − α/2) − median + estimate
         limits = np.quantile(finite, [tail, 1 - tail]) + self.auc - np.median(finite)
         low, high = np.clip(np.round(limits, 12), 0.0, 1.0)
@@ -128,7 +136,7 @@ class BootstrapAUC(LabelledResult):
                 self.auc, lambda auc: balanced_variance(auc, *sizes), tail, tail
             )
             low, high = min(low, floor[0]), max(high, floor[1])
-        return float(low), float(high)
+        return Interval(float(low), float(high))
 
 
 def bootstrap_auc(
@@ -137,7 +145,7 @@ def bootstrap_auc(
     y,
     *,
     method=".632+",
-    n_boot=200,
+    n_resamples=200,
     groups=None,
     sample_weight=None,
     pos_label=None,
@@ -152,7 +160,7 @@ def bootstrap_auc(
     for every classifier; for linear models :func:`skauc.auc_posterior` is faster. Every
     bootstrap sample draws the rows of each class with replacement, in their original
     number, and refits a clone of the *whole* estimator, so that no step uses rows that
-    the sample left out. Costs ``n_boot + 1`` fits.
+    the sample left out. Costs ``n_resamples + 1`` fits.
 
     Parameters
     ----------
@@ -170,7 +178,7 @@ def bootstrap_auc(
         the AUC without information. ``"optimism"`` (Harrell): the AUC of the training
         rows minus the mean loss of a refit from its own sample to all rows; it is too
         high if the model fits its rows perfectly.
-    n_boot : int, default=200
+    n_resamples : int, default=200
         Number of bootstrap samples. The estimate needs about 20, the interval about
         200.
     groups : array-like of shape (n,), default=None
@@ -195,8 +203,8 @@ def bootstrap_auc(
     Returns
     -------
     BootstrapAUC
-        ``auc``, ``interval(0.95)``, ``apparent`` (AUC of the training rows) and
-        ``replicates``.
+        ``auc``, ``confidence_interval(0.95)``, ``apparent`` (AUC of the training rows)
+        and ``replicates``.
 
     Warns
     -----
@@ -225,12 +233,15 @@ def bootstrap_auc(
     >>> from sklearn.linear_model import LogisticRegression
     >>> from skauc import bootstrap_auc
     >>> X, y = np.random.default_rng(0).standard_normal((40, 100)), np.arange(40) % 2
-    >>> noise = bootstrap_auc(LogisticRegression(), X, y, n_boot=20)
+    >>> noise = bootstrap_auc(LogisticRegression(), X, y, n_resamples=20)
     >>> noise.apparent, 0.4 < noise.auc < 0.65
     (1.0, True)
     """
     check_option("method", method, METHODS)
-    n_boot, verbose = check_integer("n_boot", n_boot, 1), as_verbosity(verbose)
+    n_resamples, verbose = (
+        check_integer("n_resamples", n_resamples, 1),
+        as_verbosity(verbose),
+    )
     rows = checked_rows(X, y, sample_weight, pos_label, groups)
     positive, label, weight, X, labels, groups = rows
     groups = check_groups(groups, len(labels))
@@ -241,9 +252,9 @@ def bootstrap_auc(
     # the samples depend on the seed and the labels only: all models share them
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     if groups is None:
-        counts = bootstrap_counts(positive, n_boot, rng)
+        counts = bootstrap_counts(positive, n_resamples, rng)
     else:
-        counts = _group_counts(groups, positive, n_boot, rng)
+        counts = _group_counts(groups, positive, n_resamples, rng)
     # the first sample holds each row once: the fit to all rows
     samples = np.vstack([np.ones((1, len(labels)), dtype=np.int64), counts])
     rows = X, labels, positive, weight, groups
@@ -276,18 +287,18 @@ def _check_sizes(positive, groups):
         raise ValueError(f"{rule} to be resampled, got {smaller}")
 
 
-def _group_counts(groups, positive, n_boot, rng):
-    """Number of times that each sample drew the group of each row, (n_boot, n).
+def _group_counts(groups, positive, n_resamples, rng):
+    """Number of times that each sample drew the group of each row, (n_resamples, n).
 
     Groups are drawn among those that hold the same classes, so that the sizes of the
     classes vary with the sizes of the groups only.
     """
     holds = [np.bincount(groups, positive == side) > 0 for side in (False, True)]
-    return bootstrap_counts(holds[0] + 2 * holds[1], n_boot, rng)[:, groups]
+    return bootstrap_counts(holds[0] + 2 * holds[1], n_resamples, rng)[:, groups]
 
 
 def _estimate(method, full, scores, counts, positive, weight, sizes):
-    """Estimate from scores (n,) of the model and (n_boot, n) of its refits."""
+    """Estimate from scores (n,) of the model and (n_resamples, n) of its refits."""
     apparent = weighted_auc(full, positive, weight)
     out = (counts == 0) * weight
     replicates, _ = aucs(scores, positive, out)

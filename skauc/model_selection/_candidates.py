@@ -226,7 +226,7 @@ def covariance(candidates: list[Candidate], rho) -> np.ndarray:
     return V + np.outer(apart, apart) + unknown * rho
 
 
-def selection_bias(candidates, selected, rho, n_draws, random_state) -> float:
+def selection_bias(candidates, selected, rho, n_resamples, random_state) -> float:
     """Mean error, by rows left out, of the ranking score of the selected candidate."""
     spread = np.array([c.luck for c in candidates])
     # without rows left out the selected score has no error that selection favours
@@ -234,7 +234,7 @@ def selection_bias(candidates, selected, rho, n_draws, random_state) -> float:
         return 0.0
     choice = np.array([c.choice for c in candidates])
     noise = np.outer(spread, spread) * rho
-    return maximum_bias(choice, noise, n_draws, random_state)
+    return maximum_bias(choice, noise, n_resamples, random_state)
 
 
 def _placements(model):

@@ -375,6 +375,7 @@ def _compare_folds(names, scores, folds, positive, groups, rope, alternative, la
         same = all(map(same_ranking, scores[i], scores[j]))
         error = error_of(((U[i] - U[j]) ** 2).sum(), 1 / smaller, same)
         known = {"alternative": alternative, "pos_label": label}
+        known["names"] = names[i], names[j]
         return AUCComparison(float(means[i]), float(means[j]), error, **known)
 
     def compare(i, j, of_rows):
@@ -385,7 +386,7 @@ def _compare_folds(names, scores, folds, positive, groups, rope, alternative, la
 
     if len(names) == 2:
         return compare(0, 1, influence(0, 1))
-    overall = AUCComparisons._of(means, U @ U.T, smaller, influence)
+    overall = AUCComparisons._of(tuple(names), means, U @ U.T, smaller, influence)
     order = combinations(range(len(names)), 2)
     pairs = (compare(*ij, of) for ij, of in zip(order, overall.pairs, strict=True))
     return CrossValAUCComparisons(tuple(names), tuple(pairs), overall)

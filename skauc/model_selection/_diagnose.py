@@ -131,6 +131,7 @@ class Diagnosis(Result):
 
     def __repr__(self):
         row = {name: value for name, [value] in self._columns().items()}
+        row = {row.pop(""): row.pop("estimate"), **row}
         row["pos_label"] = repr(row["pos_label"])
         lines = [f"{k:30}{shown(v)}" for k, v in row.items() if k != "warnings"]
         return "\n".join([*lines, *(f"! {warning}" for warning in self.warnings)])
@@ -140,7 +141,8 @@ class Diagnosis(Result):
         mean, below, above = self.attainable
         p_neg, p_pos = self.normality
         row = {
-            "AUC": self.posterior.mean(),
+            "": "AUC",
+            "estimate": self.posterior.mean(),
             "low": low,
             "high": high,
             "negatives": self.n_neg,
@@ -207,7 +209,7 @@ class PairwiseDiagnosis(Result):
         tables = [diagnosis._columns() for diagnosis in self.pairs.values()]
         shared = [name for name in tables[0] if all(name in one for one in tables)]
         names = [f"{i} against {j}" for i, j in self.pairs]
-        return {"": names} | {k: [one[k][0] for one in tables] for k in shared}
+        return {k: [one[k][0] for one in tables] for k in shared} | {"": names}
 
 
 def diagnose(
@@ -252,7 +254,7 @@ def diagnose(
     Diagnosis
         A table to print; ``posterior``, ``estimates`` and ``warnings`` are the first
         attributes to look at. For more than two classes a
-        :class:`skauc.PairwiseDiagnosis`, with a diagnosis of each pair.
+        :class:`skauc.results.PairwiseDiagnosis`, with a diagnosis of each pair.
 
     Raises
     ------

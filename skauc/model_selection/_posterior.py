@@ -16,7 +16,7 @@ from ..intervals._auc_estimate import score_variance
 from ..intervals._projection import project, ranks_nothing, warn_undefined
 from ..intervals._sample import Sample as ScoreSample
 from ..leave_pair_out._left_out import Source
-from ..posterior._auc_posterior import AUCPosterior
+from ..posterior._auc_posterior import AUCPosterior, point_mass_at_half, shifted
 from ..posterior._pairwise import PairwiseAUCPosterior
 from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
@@ -102,7 +102,7 @@ class Evaluation:
         """Posterior of the AUC with all doubts about it."""
         if self.reason_unranked is not None:
             warn_undefined(self.reason_unranked)
-            nothing = AUCPosterior.point_mass_at_half()
+            nothing = point_mass_at_half()
             return replace(nothing, rows=str(self.rows), pos_label=self.model.pos_label)
         known = {"rows": str(self.rows), "warnings": tuple(self.doubts)}
         return replace(self._joined(), pos_label=self.model.pos_label, **known)
@@ -141,7 +141,7 @@ class Evaluation:
         else:
             posterior = self.projection.auc(self.source)
             posterior = replace(posterior, choice_probit=self._choice_by_model)
-        return posterior.shifted(self.sample.probit_shift)
+        return shifted(posterior, self.sample.probit_shift)
 
     @cached_property
     def doubts(self) -> list[str]:

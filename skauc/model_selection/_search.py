@@ -3,6 +3,7 @@
 :mod:`._candidates` has the mathematics of the joint posterior.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs
 from ..statistics._checks import as_numbers, check_integer, check_interval, generator
-from ..statistics._result import data_frame, picture
+from ..statistics._result import Estimates
 from . import _doubts as doubts
 from ._candidates import alike, candidates_of, joint_aucs, selection_bias
 from ._scorers import Scorer
@@ -19,10 +20,10 @@ from ._search_rules import parameter_values, simplest_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SearchPosterior:
+class SearchPosterior(Estimates):
     """Joint posterior of the AUCs of all candidates of a search.
 
-    Made by :func:`search_posterior`.
+    Made by :func:`skauc.search_posterior`.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ class SearchPosterior:
     auc : AUCPosteriors
         Posterior of each candidate by the joint posterior that makes ``p_best``: a
         sequence of :class:`AUCPosterior` whose ``mean()``, ``std()`` and ``interval()``
-        return arrays. That of the selected candidate is :func:`auc_posterior`'s.
+        return arrays. That of the selected candidate is :func:`skauc.auc_posterior`'s.
     selected : AUCPosterior
         Posterior of the selected candidate, corrected for its selection. Report this
         one.
@@ -46,8 +47,9 @@ class SearchPosterior:
         too high on average because it was selected.
     params : tuple of dict
         Parameters of each candidate; empty dicts for a list of models.
-    row : ndarray of int of shape (m,)
-        Row of each candidate in ``cv_results_``, or its index in the list of models.
+    row : ndarray of shape (m,)
+        Row of each candidate in ``cv_results_``, or its place in the list of models, or
+        its name in the dict.
     score : ndarray of shape (m,) or None
         ``mean_test_score`` of the search.
     joint : JointAUCs
@@ -79,7 +81,7 @@ class SearchPosterior:
     def __repr__(self):
         low, high = self.selected.interval(0.95)
         k = self.selected_index
-        name = f"{self.params[k]!r}" if self.params[k] else f"{k}"
+        name = f"{self.params[k]!r}" if self.params[k] else f"{self.row[k]}"
         return (
             f"SearchPosterior({len(self.p_best)} candidates, selected={name}, "
             f"p_best={self.p_best[k]:.2g}, expected_loss={self.expected_loss[k]:.2g}, "
@@ -104,10 +106,11 @@ class SearchPosterior:
         ValueError
             If there is no such candidate.
         """
-        difference = self.joint.difference(i, j)
+        difference, names = self.joint.difference(i, j), map(str, self.row[[i, j]])
         reasons = warnings_of(self.auc[i], self.auc[j])
         label = self.selected.pos_label
-        return replace(difference, warnings=reasons, pos_label=label)
+        known = {"names": tuple(names), "pos_label": label}
+        return replace(difference, warnings=reasons, **known)
 
     def simplest(self, order, within=1.0) -> int:
         """Simplest candidate within some standard deviations of the best.
@@ -149,51 +152,17 @@ class SearchPosterior:
             )
         return order
 
-    def to_frame(self, confidence_level=0.95):
-        """Table of the candidates, with numbers that ``cv_results_`` lacks.
-
-        Parameters
-        ----------
-        confidence_level : float in (0, 1), default=0.95
-
-        Returns
-        -------
-        pandas.DataFrame
-            The index holds the rows of ``cv_results_``; the columns are the parameters,
-            the score of the search, and
-            ``auc, std, low, high, p_best, expected_loss, selected, pos_label``.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        low, high = self.auc.interval(confidence_level)
+    def _estimates(self, confidence_level):
+        """Candidates by row of ``cv_results_``, with numbers that it lacks."""
         names = dict.fromkeys(name for p in self.params for name in p)
         columns = {f"param_{k}": [p.get(k) for p in self.params] for k in names}
         if self.score is not None:
             columns["mean_test_score"] = self.score
-        columns |= {"auc": self.auc.mean(), "std": self.auc.std()}
-        columns |= {"low": low, "high": high, "p_best": self.p_best}
-        columns |= {"expected_loss": self.expected_loss}
+        columns |= self.auc._estimates(confidence_level) | {"": self.row}
+        columns |= {"p_best": self.p_best, "expected_loss": self.expected_loss}
         columns["selected"] = np.arange(len(self.p_best)) == self.selected_index
         columns["pos_label"] = [self.selected.pos_label] * len(self.p_best)
-        return data_frame(columns, index=self.row)
-
-    def plot(self, ax=None, **options):
-        """Draw the AUC of the candidates against the parameters that differ.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        **options
-            For :meth:`skauc.SearchDisplay.plot`.
-
-        Returns
-        -------
-        SearchDisplay
-        """
-        return picture(self, ax, **options)
+        return columns
 
 
 def search_posterior(
@@ -203,8 +172,8 @@ def search_posterior(
     *,
     prior=None,
     n_jobs=None,
-    random_state=None,
-    n_draws=4000,
+    n_resamples=4000,
+    random_state=0,
     fit_params=None,
     groups=None,
 ) -> SearchPosterior:
@@ -218,13 +187,13 @@ def search_posterior(
 
     Parameters
     ----------
-    search : fitted search, or list of fitted models
+    search : fitted search, or list or dict of fitted models
         ``GridSearchCV``, ``RandomizedSearchCV``, ``HalvingGridSearchCV``, … with any
         ``cv`` and scoring, over classifiers of two classes. Candidates are refitted
         to all rows, because a search does not keep its models. Candidates without a
         score, candidates of earlier iterations of a halving search and, where
-        ``error_score`` is a number, candidates whose fit fails are omitted. The models
-        of a list are used as they are.
+        ``error_score`` is a number, candidates whose fit fails are omitted. Models
+        are used as they are; the names of a dict are the rows of the table.
     X : array-like or sparse matrix of shape (n, n_features)
         The rows of the search.
     y : array-like of shape (n,)
@@ -233,11 +202,11 @@ def search_posterior(
         search.
     n_jobs : int, default=None
         Number of candidates that are fitted in parallel, as in joblib.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the draws for ``p_best`` and ``expected_loss``.
-    n_draws : int, default=4000
-        Number of draws; the standard error of a probability is at most
-        ``0.5/√n_draws``.
+    n_resamples : int, default=4000
+        Number of draws for ``p_best`` and ``expected_loss``; the standard error of a
+        probability is at most ``0.5/√n_resamples``.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of these draws.
     fit_params : dict, default=None
         Further arguments of ``search.fit``, for example ``{"sample_weight": w}``;
         weights are counts of the rows.
@@ -306,16 +275,20 @@ def search_posterior(
     (1.0, True)
     """
     prior = _prior_of_scorer(search) if prior is None else prior
-    prior, n_draws = check_prior(prior), check_integer("n_draws", n_draws, 1)
+    prior = check_prior(prior)
+    n_resamples = check_integer("n_resamples", n_resamples, 1)
     rng = generator(random_state)
     grouped = groups is not None or "groups" in (fit_params or {})
+    names = list(search) if isinstance(search, Mapping) else None
+    search = search if names is None else list(search.values())
     candidates, k, table = candidates_of(
         search, X, y, prior, n_jobs, fit_params, groups
     )
+    table["row"] = table["row"] if names is None else np.array(names, dtype=object)
     rho = alike(candidates)
     joint = joint_aucs(candidates, rho, reported=k)
-    p_best, loss = joint.best(n_draws, rng)
-    bias = selection_bias(candidates, k, rho, n_draws, rng)
+    p_best, loss = joint.best(n_resamples, rng)
+    bias = selection_bias(candidates, k, rho, n_resamples, rng)
     posteriors = [
         _marginal(c.posterior, *moments)
         for c, moments in zip(candidates, joint.moments, strict=True)

@@ -16,6 +16,8 @@ from ..statistics._checks import (
     check_option,
     generator,
 )
+from ..statistics._result import Estimates
+from ..statistics._wald import Interval
 from ._components import Components
 from ._distribution import AUCDistribution
 
@@ -70,7 +72,7 @@ class AUCPosterior(AUCDistribution):
 
     Examples
     --------
-    >>> from skauc import AUCPosterior
+    >>> from skauc.results import AUCPosterior
     >>> posterior = AUCPosterior.from_components(D=2.0, v=0.1, q=40.0, df=43)
     >>> round(posterior.mean(), 3), round(posterior.std(), 3)
     (0.92, 0.04)
@@ -140,7 +142,7 @@ class AUCPosterior(AUCDistribution):
 
         Examples
         --------
-        >>> from skauc import AUCPosterior
+        >>> from skauc.results import AUCPosterior
         >>> posterior = AUCPosterior.normal(0.0, 0.04)
         >>> low, high = posterior.interval(0.95)
         >>> posterior.mean(), round(low, 3), round(high, 3)
@@ -153,12 +155,6 @@ class AUCPosterior(AUCDistribution):
         D = np.sqrt(2) * mean_probit * np.sqrt(1 + variance)
         component = 1.0, D, 2 * variance, _NORMAL_DF, _NORMAL_DF
         return cls(*np.reshape(component, (5, 1)), **entered)
-
-    @classmethod
-    def point_mass_at_half(cls) -> AUCPosterior:
-        """Posterior of a linear model that ranks nothing: AUC ½ for sure."""
-        # Z = √(v/2) N rounds to 0; v = 0 would make 0/0 in the cdf
-        return cls.from_components(D=0.0, v=1e-300, q=1.0, df=1.0)
 
     def _head(self):
         head = super()._head()
@@ -174,21 +170,6 @@ class AUCPosterior(AUCDistribution):
     @property
     def _components(self):
         return Components(self.weight, self.D, self.v, self.q, self.df)
-
-    def shifted(self, shift) -> AUCPosterior:
-        """A normal posterior with all probits shifted."""
-        if shift == 0:
-            return self
-        # Z = D/√2 + …: see :meth:`normal`
-        left_out = self.leave_pair_out
-        if left_out is not None:
-            left_out = float(ndtr(ndtri(left_out) + shift))
-        return replace(
-            self,
-            D=self.D + np.sqrt(2) * shift,
-            choice_probit=self.choice_probit + shift,
-            leave_pair_out=left_out,
-        )
 
     def swapped(self) -> AUCPosterior:
         """Posterior of 1 − AUC (the classes exchanged)."""
@@ -284,10 +265,32 @@ class AUCPosterior(AUCDistribution):
         """
         return self._components.draw(size, generator(random_state))
 
-    def _table_rows(self, confidence_level):
-        names = "leave_pair_out", "second_source", "rows", "warnings", "pos_label"
-        entered = {name: getattr(self, name) for name in names}
-        return {"AUC": self._summary(confidence_level) | entered}
+    @property
+    def method(self) -> str:
+        """``second_source``, or ``"posterior"`` where no rows were left out."""
+        return self.second_source or "posterior"
+
+
+def point_mass_at_half() -> AUCPosterior:
+    """Posterior of a linear model that ranks nothing: AUC ½ for sure."""
+    # Z = √(v/2) N rounds to 0; v = 0 would make 0/0 in the cdf
+    return AUCPosterior.from_components(D=0.0, v=1e-300, q=1.0, df=1.0)
+
+
+def shifted(posterior, shift) -> AUCPosterior:
+    """A normal posterior with all probits shifted."""
+    if shift == 0:
+        return posterior
+    # Z = D/√2 + …: see :meth:`AUCPosterior.normal`
+    left_out = posterior.leave_pair_out
+    if left_out is not None:
+        left_out = float(ndtr(ndtri(left_out) + shift))
+    return replace(
+        posterior,
+        D=posterior.D + np.sqrt(2) * shift,
+        choice_probit=posterior.choice_probit + shift,
+        leave_pair_out=left_out,
+    )
 
 
 def _of_probits(function, x):
@@ -296,8 +299,8 @@ def _of_probits(function, x):
     return np.reshape([function(at) for at in z.ravel()], z.shape)[()]
 
 
-@dataclass(frozen=True, eq=False)
-class AUCPosteriors:
+@dataclass(frozen=True, eq=False, repr=False)
+class AUCPosteriors(Estimates):
     """Sequence of the posteriors of several models, whose methods return arrays.
 
     Parameters
@@ -306,13 +309,20 @@ class AUCPosteriors:
 
     Examples
     --------
-    >>> from skauc import AUCPosterior, AUCPosteriors
+    >>> from skauc.results import AUCPosterior, AUCPosteriors
     >>> both = AUCPosteriors(tuple(AUCPosterior.normal(m, 0.04) for m in (0.0, 1.0)))
     >>> both.mean().round(2), len(both)
     (array([0.5 , 0.84]), 2)
     """
 
     posteriors: tuple[AUCPosterior, ...]
+
+    _rows_in_text = True
+
+    def _estimates(self, confidence_level):
+        low, high = self.interval(confidence_level)
+        columns = {"estimate": self.mean(), "standard_error": self.std()}
+        return {"": range(len(self)), **columns, "low": low, "high": high}
 
     def __len__(self) -> int:
         return len(self.posteriors)
@@ -331,7 +341,7 @@ class AUCPosteriors:
         """Posterior standard deviations, shape (m,)."""
         return np.array([posterior.std() for posterior in self.posteriors])
 
-    def interval(self, confidence_level=0.95) -> tuple[np.ndarray, np.ndarray]:
+    def interval(self, confidence_level=0.95) -> Interval:
         """Equal-tailed credible intervals.
 
         Parameters
@@ -340,11 +350,11 @@ class AUCPosteriors:
 
         Returns
         -------
-        low, high : ndarray of shape (m,)
+        Interval
+            Arrays ``(low, high)`` of shape (m,).
         """
         limits = [p.interval(confidence_level) for p in self.posteriors]
-        low, high = np.array(limits).reshape(-1, 2).T
-        return low, high
+        return Interval(*np.array(limits).reshape(-1, 2).T)
 
 
 def warnings_of(*posteriors: AUCPosterior) -> tuple[str, ...]:

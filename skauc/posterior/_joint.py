@@ -21,23 +21,25 @@ _PAIR_DRAWS = 4096  # Sobol points: the error of a mean is below 1e-5
 class AUCDifferencePosterior(Distribution):
     """Posterior of the difference of two AUCs, used like a scipy distribution.
 
-    Returned by :func:`auc_difference_posterior`.
+    Returned by :func:`skauc.auc_difference_posterior`.
 
     Parameters
     ----------
-    draws_a, draws_b : ndarray of shape (n_draws,)
+    draws_a, draws_b : ndarray of shape (n_resamples,)
         Joint draws of the two AUCs.
     probability : float
         ``P(AUC_a > AUC_b | data)``; equal models count ½.
     warnings : tuple of str, default=()
         Reasons why the AUC of either model is doubtful, as in :class:`AUCPosterior`.
+    names : tuple of two str, default=("a", "b")
+        Names of the models.
     pos_label : label, default=None
         The positive class; None if it is not known.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skauc import AUCDifferencePosterior
+    >>> from skauc.results import AUCDifferencePosterior
     >>> a, b = np.array([0.8, 0.9]), np.array([0.7, 0.6])
     >>> round(AUCDifferencePosterior(a, b, probability=1.0).mean(), 2)
     0.2
@@ -47,7 +49,10 @@ class AUCDifferencePosterior(Distribution):
     draws_b: np.ndarray
     probability: float
     warnings: tuple[str, ...] = ()
+    names: tuple[str, str] = ("a", "b")
     pos_label: Any = None
+
+    method = "posterior"
 
     @property
     def difference(self) -> np.ndarray:
@@ -77,20 +82,20 @@ class AUCDifferencePosterior(Distribution):
         return np.quantile(self.difference, check_numbers("q", q, 0, 1))
 
     def _head(self):
-        head = super()._head() | {"probability": self.probability}
+        head = {"pair": " - ".join(self.names)} | super()._head()
+        head |= {"probability": self.probability}
         return head | {"warnings": repr(self.warnings)} if self.warnings else head
 
-    def _table_rows(self, confidence_level):
-        row = self._summary(confidence_level) | {"probability": self.probability}
-        row |= {"pos_label": self.pos_label}
-        return {"AUC_a - AUC_b": row}
+    def _estimates(self, confidence_level):
+        names = {"": [" - ".join(self.names)], "probability": [self.probability]}
+        return super()._estimates(confidence_level) | names
 
 
-def sobol(dimensions, n_draws, random_state):
+def sobol(dimensions, n_resamples, random_state):
     """Scrambled Sobol points in (0, 1), of shape (n, dimensions)."""
     engine = qmc.Sobol(dimensions, seed=generator(random_state))
     # Sobol points are balanced only for powers of 2
-    u = engine.random_base2(int(np.ceil(np.log2(max(n_draws, 2)))))
+    u = engine.random_base2(int(np.ceil(np.log2(max(n_resamples, 2)))))
     return np.clip(u, _END, 1 - _END)
 
 
@@ -115,12 +120,12 @@ class JointAUCs:
         pairs = zip(self.mean, np.diag(self.covariance), strict=True)
         return [(float(mean), float(variance)) for mean, variance in pairs]
 
-    def best(self, n_draws, random_state) -> tuple[np.ndarray, np.ndarray]:
+    def best(self, n_resamples, random_state) -> tuple[np.ndarray, np.ndarray]:
         """Probability of being the best, and the AUC lost on average by each model.
 
         Parameters
         ----------
-        n_draws : int
+        n_resamples : int
         random_state : int, Generator, RandomState or None
 
         Returns
@@ -128,7 +133,7 @@ class JointAUCs:
         p_best, expected_loss : ndarray of shape (m,)
             In a draw, models within 1e-4 of the largest AUC share its win.
         """
-        draws = _normal_draws(self.covariance, n_draws, random_state)
+        draws = _normal_draws(self.covariance, n_resamples, random_state)
         auc = ndtr(self.mean + draws)
         # loss_i = E[max_k AUC_k − AUC_i]
         behind = auc.max(axis=1, keepdims=True) - auc
@@ -137,7 +142,7 @@ class JointAUCs:
         return share.mean(axis=0), behind.mean(axis=0)
 
     def difference(
-        self, i, j, random_state=0, n_draws=_PAIR_DRAWS
+        self, i, j, random_state=0, n_resamples=_PAIR_DRAWS
     ) -> AUCDifferencePosterior:
         """Posterior of ``AUC_i − AUC_j``.
 
@@ -146,7 +151,7 @@ class JointAUCs:
         i, j : int
         random_state : int, Generator, RandomState or None, default=0
             Seed of the scrambling of the quasi-random draws.
-        n_draws : int, default=4096
+        n_resamples : int, default=4096
             Rounded up to a power of 2.
 
         Returns
@@ -155,8 +160,9 @@ class JointAUCs:
         """
         m = len(self.mean)
         i, j = (check_integer(name, k, -m, m - 1) for name, k in (("i", i), ("j", j)))
-        pair, n_draws = np.array([i, j]), check_integer("n_draws", n_draws, 1)
-        normal = ndtri(sobol(2, n_draws, random_state))
+        pair = np.array([i, j])
+        n_resamples = check_integer("n_resamples", n_resamples, 1)
+        normal = ndtri(sobol(2, n_resamples, random_state))
         # (Z_i, Z_j) = m + A N with AAᵀ their covariance
         root = root_of(self.covariance[np.ix_(pair, pair)])
         a, b = ndtr(self.mean[pair] + normal @ root.T).T
@@ -189,7 +195,7 @@ class JointAUCs:
         return np.where((self.deviation_from(j) == 0) & rounding, 0.0, ahead)
 
 
-def maximum_bias(score, noise, n_draws, random_state) -> float:
+def maximum_bias(score, noise, n_resamples, random_state) -> float:
     """Mean error of the largest of several noisy scores.
 
     ``E e_k`` with ``e ~ N(0, noise)`` and ``k = argmax(score + e)``: the bias of the
@@ -200,7 +206,7 @@ def maximum_bias(score, noise, n_draws, random_state) -> float:
     score : ndarray of shape (m,)
     noise : ndarray of shape (m, m)
         Covariance of the errors of the scores around the truth.
-    n_draws : int
+    n_resamples : int
     random_state : int, Generator, RandomState or None
 
     Returns
@@ -211,10 +217,10 @@ def maximum_bias(score, noise, n_draws, random_state) -> float:
     # the covariance CMC of the contrasts, C = I − 11ᵀ/m
     contrasts = noise - noise.mean(axis=0)
     contrasts = contrasts - contrasts.mean(axis=1, keepdims=True)
-    error = _normal_draws(contrasts, n_draws, random_state)
+    error = _normal_draws(contrasts, n_resamples, random_state)
     best = np.argmax(score + error, axis=1)
     # E e_k ≥ max s − E s_k ≥ 0 for the winner k: negative values are random error
-    return max(float(error[np.arange(n_draws), best].mean()), 0.0)
+    return max(float(error[np.arange(n_resamples), best].mean()), 0.0)
 
 
 def root_of(covariance) -> np.ndarray:
@@ -224,7 +230,7 @@ def root_of(covariance) -> np.ndarray:
     return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
-def _normal_draws(covariance, n_draws, random_state):
-    """Draws of ``N(0, covariance)``, of shape (n_draws, m)."""
-    normal = generator(random_state).standard_normal((n_draws, len(covariance)))
+def _normal_draws(covariance, n_resamples, random_state):
+    """Draws of ``N(0, covariance)``, of shape (n_resamples, m)."""
+    normal = generator(random_state).standard_normal((n_resamples, len(covariance)))
     return normal @ root_of(covariance).T

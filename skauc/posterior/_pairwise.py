@@ -140,12 +140,13 @@ class PairwiseAUCPosterior(AUCDistribution):
     def _head(self):
         return super()._head() | {"pairs": len(self.pairs)}
 
-    def _table_rows(self, confidence_level):
-        rows = {"mean of pairs": self._summary(confidence_level)}
-        return rows | {
-            f"{i} | {j}": pair._summary(confidence_level)
-            for (i, j), pair in self.pairs.items()
-        }
+    method = "pairs"
+
+    def _estimates(self, confidence_level):
+        columns = super()._estimates(confidence_level)
+        parts = [pair._estimates(confidence_level) for pair in self.pairs.values()]
+        rows = {k: v + [part[k][0] for part in parts] for k, v in columns.items()}
+        return rows | {"": ["mean of pairs", *(f"{i} | {j}" for i, j in self.pairs)]}
 
 
 def _probits(components):

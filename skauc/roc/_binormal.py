@@ -52,7 +52,7 @@ class BinormalROC(ROCCurve):
 
     Examples
     --------
-    >>> from skauc import BinormalROC
+    >>> from skauc.results import BinormalROC
     >>> roc = BinormalROC(mean_neg=0.0, std_neg=1.0, mean_pos=1.0, std_pos=1.0)
     >>> round(roc.auc, 4), round(roc.youden().threshold, 4)
     (0.7602, 0.5)

@@ -144,7 +144,7 @@ class QuadraticROC(ROCCurve):
 
     Examples
     --------
-    >>> from skauc import QuadraticROC
+    >>> from skauc.results import QuadraticROC
     >>> roc = QuadraticROC.between_normals(0.0, 1.0, 1.0, 4.0)
     >>> round(roc.auc, 4), round(roc.youden().j, 4)
     (0.7441, 0.3901)

@@ -51,7 +51,7 @@ class QuadraticForm:
 
     Examples
     --------
-    >>> from skauc import QuadraticForm
+    >>> from skauc.results import QuadraticForm
     >>> chi2 = QuadraticForm(weights=[1.0, 1.0, 1.0], slopes=[0.0, 0.0, 0.0])
     >>> round(float(chi2.sf(7.8147)), 4), round(float(chi2.isf(0.05)), 4)
     (0.05, 7.8147)

@@ -72,7 +72,7 @@ class BlockMatrix:
         lengths = {number: n for number, (n, _), *_ in outlines}
         kept = np.ones(sum(lengths.values()), dtype=bool)
         matrix = cls(blocks, lengths, outlines[0][1][1], kept)
-        y = _joined_labels(blocks.called[1], outlines)
+        y = _joined_labels(blocks._called[1], outlines)
         weights = [weight for *_, weight in outlines]
         return matrix, y, joined_weights(weights, lengths.values())
 

@@ -52,7 +52,7 @@ class Moments:
     Examples
     --------
     >>> import numpy as np
-    >>> from skauc import Moments
+    >>> from skauc.results import Moments
     >>> left, right = Moments.from_samples([1.0, 2.0]), Moments.from_samples([6.0])
     >>> whole = left + right
     >>> whole.n, float(whole.mean), float(whole.scatter)
@@ -91,7 +91,7 @@ class Moments:
         Examples
         --------
         >>> import numpy as np
-        >>> from skauc import Moments
+        >>> from skauc.results import Moments
         >>> Moments.from_samples(np.eye(3), featurewise=True).scatter.round(3)
         array([0.667, 0.667, 0.667])
         """
@@ -139,7 +139,7 @@ class Moments:
         Examples
         --------
         >>> import numpy as np
-        >>> from skauc import Moments
+        >>> from skauc.results import Moments
         >>> float(Moments.from_samples(np.eye(2)).project([1.0, -1.0]).scatter)
         2.0
         """
@@ -178,7 +178,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
         True for the rows of the positive class; None only if X is a :class:`RowBlocks`,
         which holds it.
     sample_weight : array-like of shape (n,), default=None
-        Frequency weights, as for :meth:`Moments.from_samples`.
+        Frequency weights, as for :meth:`skauc.results.Moments.from_samples`.
     featurewise : bool, default=False
         Keep only the diagonals of the scatters.
 
@@ -190,7 +190,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     ------
     ValueError
         If lengths differ, ``positive`` is not boolean, or X is not finite or outside
-        the range of :meth:`Moments.from_samples`.
+        the range of :meth:`skauc.results.Moments.from_samples`.
 
     Notes
     -----

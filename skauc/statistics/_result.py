@@ -8,11 +8,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 _MOST_ROWS = 20  # of a table in text or HTML; to_frame has all rows
+MOMENTS = "estimate", "standard_error", "low", "high"
+
+
+class Estimate(NamedTuple):
+    """An estimate and its limits."""
+
+    estimate: float
+    low: float
+    high: float
 
 
 class Result:
@@ -44,13 +53,38 @@ class Result:
         ImportError
             If pandas is not installed.
         """
-        columns = self._labelled_columns()
+        return self._frame(self._columns())
+
+    def plot(self, ax=None, **options):
+        """Draw the result; estimates with limits as a forest plot, one row each.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        **options
+            Style of the intervals, as for matplotlib's ``errorbar``.
+
+        Returns
+        -------
+        display
+            With the matplotlib objects in ``ax_``, ``figure_`` and ``intervals_``.
+
+        Raises
+        ------
+        TypeError
+            If the result has no estimates with limits.
+        """
+        return picture(self, ax, **options)
+
+    def _frame(self, columns):
+        columns = self._labelled(columns)
         names = columns.pop("", None)
         return data_frame(columns, index=None if names is None else list(names))
 
-    def _labelled_columns(self) -> dict[str, Sequence]:
+    def _labelled(self, columns) -> dict[str, Sequence]:
         """The columns, and the positive class where the result depends on it."""
-        columns = dict(self._columns())
+        columns = dict(columns)
         if self.pos_label is None:
             return columns
         n = len(next(iter(columns.values())))
@@ -67,7 +101,7 @@ class Result:
         return f"{text}\n{table}" if head else table
 
     def _repr_html_(self) -> str:
-        columns = self._labelled_columns()
+        columns = self._labelled(self._columns())
         head = "".join(f"<th>{escape(name)}</th>" for name in columns)
         body = "".join(
             f"<tr>{''.join(f'<td>{escape(shown(v))}</td>' for v in row)}</tr>"
@@ -75,6 +109,96 @@ class Result:
         )
         body += "".join(f"<tr><td>{rest}</td></tr>" for rest in _rest(columns))
         return f"<table><tr>{head}</tr>{body}</table>"
+
+
+class Estimates(Result):
+    """Parent of results that hold estimates and have limits at any level."""
+
+    def _estimates(self, confidence_level) -> Mapping[str, Sequence]:
+        """Columns that begin with the names of the rows, estimate, low and high."""
+        raise NotImplementedError
+
+    def _columns(self):
+        return self._estimates(0.95)
+
+    def to_frame(self, confidence_level=0.95):
+        """Return the numbers as a pandas DataFrame.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per estimate, with the columns ``estimate``, ``low`` and ``high``.
+            The columns of all results that hold one AUC are the same, so that
+            ``pandas.concat`` joins their tables.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return self._frame(self._estimates(confidence_level))
+
+    def summary(self, confidence_level=0.95, *, digits=2) -> str:
+        """Text such as ``"0.91 (0.84 to 0.95)"``, to paste; one line per estimate.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+        digits : int, default=2
+            Digits after the decimal point.
+
+        Returns
+        -------
+        str
+            Of several estimates every line begins with the name of its row.
+        """
+        columns = self._estimates(confidence_level)
+        names = columns.get("", range(len(columns["estimate"])))
+        numbers = (columns[name] for name in ("estimate", "low", "high"))
+        lines = [
+            f"{name}: {value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+            for name, value, low, high in zip(names, *numbers, strict=True)
+        ]
+        return "\n".join(lines) if len(lines) > 1 else lines[0].partition(": ")[2]
+
+
+class EstimatedAUC(Estimates):
+    """Parent of results that hold one AUC; their tables have the same columns."""
+
+    method: Any  # its name, for the table
+
+    def _moments(self, confidence_level) -> tuple[float, float, float, float]:
+        """Estimate, standard error, and limits."""
+        raise NotImplementedError
+
+    def _estimates(self, confidence_level):
+        row = dict(zip(MOMENTS, self._moments(confidence_level), strict=True))
+        doubts = "; ".join(getattr(self, "warnings", ()))
+        row |= {"method": self.method, "warnings": doubts}
+        return {"": ["AUC"]} | {name: [value] for name, value in row.items()}
+
+
+class WholeAUC(EstimatedAUC):
+    """Parent of results that hold one whole AUC."""
+
+    def gini(self, confidence_level=0.95) -> Estimate:
+        """Gini coefficient ``2 AUC − 1``, also called accuracy ratio or Somers' D.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+
+        Returns
+        -------
+        Estimate
+            ``(estimate, low, high)``.
+        """
+        auc, _, low, high = self._moments(confidence_level)
+        return Estimate(2 * auc - 1, 2 * low - 1, 2 * high - 1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -90,7 +90,7 @@ class RowBlocks:
                 )
         self._blocks = blocks
         self.feature_names: list | None = None  # of the columns of X
-        self.called = "X", "y"  # names of X and y in an error
+        self._called = "X", "y"  # names of X and y in an error
 
     @classmethod
     def from_arrays(cls, X, y, sample_weight=None, *, n_rows=None) -> RowBlocks:
@@ -198,9 +198,9 @@ class RowBlocks:
     def total(self, function, *shared, each=None):
         """Sum of ``function(block, *shared)`` over all blocks; see :meth:`map`.
 
-        Results are numbers, arrays, :class:`Moments` or other objects that can be
-        added, or tuples of them. Only these results or sums of them are sent between
-        processes.
+        Results are numbers, arrays, :class:`skauc.results.Moments` or other objects
+        that can be added, or tuples of them. Only these results or sums of them are
+        sent between processes.
 
         Raises
         ------
@@ -214,7 +214,7 @@ class RowBlocks:
         """Return the results; raise if they are None, because no block has rows."""
         if results is None:
             raise ValueError(
-                f"{self.called[0]} must have at least one row, got only empty chunks"
+                f"{self._called[0]} must have at least one row, got only empty chunks"
             )
         return results
 
@@ -233,7 +233,7 @@ class RowBlocks:
         for number, parts in enumerate(islice(self._read(), last)):
             if each is not None and number not in each:
                 continue
-            known = {"called": self.called, "names": self.feature_names}
+            known = {"called": self._called, "names": self.feature_names}
             block = as_block(number, *parts, n_features=width, **known)
             if len(block):
                 # the first block with rows sets the width of all blocks
@@ -258,33 +258,36 @@ class RowBlocks:
                 )
             yield parts
 
-    def nothing_beside(self, **given):
-        """Refuse arguments that must stand inside the blocks."""
-        if any(value is not None for value in given.values()):
-            raise ValueError(
-                f"{' and '.join(given)} must be inside the blocks, got further "
-                "arguments"
-            )
 
-    def with_names(self, called) -> RowBlocks:
-        """The same blocks, whose X and y have other names in an error."""
-        found = copy(self)
-        found.called = called
-        return found
+def refuse_beside(**given):
+    """Refuse arguments that must stand inside the blocks."""
+    if any(value is not None for value in given.values()):
+        raise ValueError(
+            f"{' and '.join(given)} must be inside the blocks, got further arguments"
+        )
 
-    def gather(self) -> tuple[Any, Any, Any]:
-        """All rows in memory, as X, y and weight; for small data sets only.
 
-        Returns
-        -------
-        X : ndarray or CSR matrix of shape (n, P), or ndarray of shape (n,)
-        y, weight : ndarray of shape (n,) or None
-        """
-        X, y, weight = zip(*self.map(attrgetter("X", "y", "weight")), strict=True)
-        is_sparse = any(map(sparse.issparse, X))
-        rows = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
-        labels = None if y[0] is None else np.concatenate(y)
-        return rows, labels, joined_weights(weight, [part.shape[0] for part in X])
+def with_names(blocks, called, **beside) -> RowBlocks:
+    """The same blocks, with nothing beside; X and y have other names in an error."""
+    refuse_beside(**beside)
+    found = copy(blocks)
+    found._called = called
+    return found
+
+
+def gathered(blocks) -> tuple[Any, Any, Any]:
+    """All rows in memory, as X, y and weight; for small data sets only.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix of shape (n, P), or ndarray of shape (n,)
+    y, weight : ndarray of shape (n,) or None
+    """
+    X, y, weight = zip(*blocks.map(attrgetter("X", "y", "weight")), strict=True)
+    is_sparse = any(map(sparse.issparse, X))
+    rows = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
+    labels = None if y[0] is None else np.concatenate(y)
+    return rows, labels, joined_weights(weight, [part.shape[0] for part in X])
 
 
 def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | None:
@@ -301,7 +304,7 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     RowBlocks or None
     """
     if isinstance(X, RowBlocks):
-        X.nothing_beside(y=y, sample_weight=sample_weight)
+        refuse_beside(y=y, sample_weight=sample_weight)
         return X
     given = X, y, sample_weight
     if all(value is None or type(value) is np.ndarray for value in given):

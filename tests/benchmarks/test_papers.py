@@ -123,7 +123,7 @@ def test_moments_in_exact_fractions(cortes_mohri, name):
     for row in read_table(cortes_mohri / f"{name}.csv")[::3]:
         m, n, k = (int(row[letter]) for letter in "mnk")
         mean, variance = exact_moments(m, n, k)
-        low, high = cortes_mohri_interval(m, n, k, 0.95)
+        low, high = cortes_mohri_interval(0.95, n_pos=m, n_neg=n, n_errors=k)
         for key, value in (
             ("E[A_k]", float(mean)),
             ("σ(A_k)", np.sqrt(float(variance))),

@@ -17,12 +17,12 @@ from sklearn.preprocessing import StandardScaler
 import skauc
 from skauc import (
     AUCPosteriorDisplay,
-    BinormalROC,
     BinormalROCDisplay,
     GaussianAUCClassifier,
     auc_posterior,
     binormal_roc,
 )
+from skauc.results import BinormalROC
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

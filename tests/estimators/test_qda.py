@@ -8,7 +8,8 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
-from skauc import BinormalROC, QuadraticDiscriminantROC
+from skauc import QuadraticDiscriminantROC
+from skauc.results import BinormalROC
 
 HAS_EIGEN = "solver" in signature(QuadraticDiscriminantAnalysis).parameters
 

@@ -144,15 +144,15 @@ def test_inside_nested_and_one_sided(neg, pos, method):
     estimate = estimate_of(np.array(neg, float), np.array(pos, float))
     last = (1.0, 0.0)
     for level in (0.5, 0.9, 0.95, 0.999, 1 - 1e-9):
-        low, high = estimate.confidence_interval(level, method)
+        low, high = estimate.confidence_interval(level, method=method)
         assert 0 <= low <= high <= 1
         assert high > low  # informative, never a point
         assert low <= last[0] + 1e-6
         assert high >= last[1] - 1e-6
         last = low, high
-    low, high = estimate.confidence_interval(0.9, method)
+    low, high = estimate.confidence_interval(0.9, method=method)
     one = [
-        estimate.confidence_interval(0.95, method, alternative=side)
+        estimate.confidence_interval(0.95, method=method, alternative=side)
         for side in ("greater", "less")
     ]
     assert one[0] == pytest.approx((low, 1.0), abs=1e-9)

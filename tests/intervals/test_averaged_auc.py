@@ -65,7 +65,7 @@ def test_two_classes_are_delong():
         estimate.standard_error("delong"), rel=1e-12
     )
     assert result.confidence_interval(0.9) == pytest.approx(
-        estimate.confidence_interval(0.9, "delong"), rel=1e-12
+        estimate.confidence_interval(0.9, method="delong"), rel=1e-12
     )
 
 

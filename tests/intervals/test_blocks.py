@@ -59,8 +59,8 @@ def test_blocks_of_different_rows(rows):
     how = {"y_true_b": others, "method": "welch"}
     assert same(compare_auc(in_blocks(a, y), **how), expected)
     assert same(compare_auc(y, a, **how), expected)
-    constant = compare_auc(y, a, constant=0.6)
-    assert same(compare_auc(in_blocks(a, y), constant=0.6), constant)
+    constant = compare_auc(y, a, null=0.6)
+    assert same(compare_auc(in_blocks(a, y), null=0.6), constant)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_what_blocks_refuse(rows):
         (lambda: compare_auc(blocks, a, b), "must be inside the blocks"),
         (
             lambda: compare_auc(blocks),
-            "needs either score_b or constant, got none of them",
+            "needs either score_b or null, got none of them",
         ),
     ]:
         with pytest.raises(ValueError, match=text):

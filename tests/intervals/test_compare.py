@@ -115,7 +115,7 @@ def test_holm_by_hand():
 
 def test_constant():
     estimate = auc_estimate(Y, ASAH["s100b"])
-    result = compare_auc(Y, ASAH["s100b"], constant=0.6)
+    result = compare_auc(Y, ASAH["s100b"], null=0.6)
     z = (estimate.auc - 0.6) / estimate.standard_error("delong")
     assert result.statistic == pytest.approx(z, rel=1e-12)
     assert result.pvalue == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-12)
@@ -196,7 +196,7 @@ def test_no_variance_is_no_certainty():
     assert both.confidence_interval() == (-1, 1)
     against = compare_auc(y, perfect, [6, 5, 4, 3, 2, 1])
     assert 0.05 < against.pvalue < 0.1  # z = 1/√(1/3)
-    constant = compare_auc(y, perfect, constant=0.5)
+    constant = compare_auc(y, perfect, null=0.5)
     assert constant.pvalue == against.pvalue  # z = .5/√(.25/3)
     many = compare_auc(y, perfect, [6, 5, 4, 3, 2, 1], perfect)
     assert many.df == 1
@@ -211,9 +211,9 @@ def test_no_variance_is_no_certainty():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((Y, ASAH["ndka"]), {}, "needs either score_b or constant, got none of them"),
-        ((Y, Y, Y), {"constant": 0.5}, "score_b or constant, got score_b and constant"),
-        ((Y, Y), {"constant": 1.5}, r"constant must lie in \[0, 1\], got 1.5"),
+        ((Y, ASAH["ndka"]), {}, "needs either score_b or null, got none of them"),
+        ((Y, Y, Y), {"null": 0.5}, "score_b or null, got score_b and null"),
+        ((Y, Y), {"null": 1.5}, r"null must lie in \[0, 1\], got 1.5"),
         ((Y, Y, Y), {"margin": 0.1}, "'greater' or 'less' with a margin, got 'two-"),
         ((Y, Y, Y, Y), {"alternative": "less"}, "more than two scores, got 'less'"),
         ((Y, Y, Y, Y), {"y_true_b": Y}, "y_true_b must come with one score_b"),

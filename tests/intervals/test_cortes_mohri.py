@@ -8,6 +8,15 @@ from hypothesis import strategies as st
 
 from skauc import cortes_mohri_interval, cortes_mohri_moments
 
+
+def moments(m, n, k):
+    return cortes_mohri_moments(n_pos=m, n_neg=n, n_errors=k)
+
+
+def interval(m, n, k, level=0.95):
+    return cortes_mohri_interval(level, n_pos=m, n_neg=n, n_errors=k)
+
+
 ROUNDINGS = 4e-15  # some 18 roundings; the largest of 10⁵ cases was 1.2e-15
 
 # ----------------------------------------------------------------------- oracle
@@ -16,7 +25,7 @@ ROUNDINGS = 4e-15  # some 18 roundings; the largest of 10⁵ cases was 1.2e-15
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 4), (2, 2), (3, 2), (4, 4), (3, 6)])
 def test_all_rankings_and_thresholds(m, n):
     means, variances = oracles.enumerate_rankings(m, n)
-    mean, variance = cortes_mohri_moments(m, n, np.arange(m + n + 1))
+    mean, variance = moments(m, n, np.arange(m + n + 1))
     assert mean == pytest.approx([float(e) for e in means], rel=ROUNDINGS, abs=0)
     expected = [float(v) for v in variances]
     assert variance == pytest.approx(expected, rel=ROUNDINGS, abs=0)
@@ -35,7 +44,7 @@ def test_all_rankings_and_thresholds(m, n):
 )
 def test_published_form_in_mpmath_up_to_twenty_million(m, n, k):
     mean, variance = oracles.mp_published(m, n, k)
-    got = cortes_mohri_moments(m, n, k)
+    got = moments(m, n, k)
     assert abs(got[0] / mean - 1) < ROUNDINGS
     assert abs(got[1] / variance - 1) < ROUNDINGS
 
@@ -47,26 +56,26 @@ def test_published_form_in_mpmath_up_to_twenty_million(m, n, k):
 @given(st.integers(1, 400), st.integers(1, 400), st.floats(0, 1))
 def test_classes_swap_and_errors_mirror(m, n, share):
     k = round(share * (m + n))
-    mean, variance = cortes_mohri_moments(m, n, k)
-    swapped = cortes_mohri_moments(n, m, k)
+    mean, variance = moments(m, n, k)
+    swapped = moments(n, m, k)
     assert swapped == pytest.approx((mean, variance), rel=ROUNDINGS, abs=0)
     if k >= max(m, n):
-        mirrored = cortes_mohri_moments(m, n, m + n - k)
+        mirrored = moments(m, n, m + n - k)
         assert mean == pytest.approx(1 - mirrored[0], abs=1e-15)
         assert variance == pytest.approx(mirrored[1], rel=ROUNDINGS, abs=0)
 
 
 def test_no_errors_and_all_errors():
-    assert cortes_mohri_moments(7, 9, 0) == (1.0, 0.0)
-    assert cortes_mohri_moments(7, 9, 16) == (0.0, 0.0)
+    assert moments(7, 9, 0) == (1.0, 0.0)
+    assert moments(7, 9, 16) == (0.0, 0.0)
 
 
 def test_broadcasts():
-    mean, variance = cortes_mohri_moments([[3], [4]], 5, [0, 1, 2])
+    mean, variance = moments([[3], [4]], 5, [0, 1, 2])
     assert mean.shape == variance.shape == (2, 3)
-    assert mean[1, 2] == cortes_mohri_moments(4, 5, 2)[0]
-    assert cortes_mohri_moments(3, 5, [])[0].shape == (0,)
-    assert isinstance(cortes_mohri_moments(3, 5, 1)[0], float)
+    assert mean[1, 2] == moments(4, 5, 2)[0]
+    assert moments(3, 5, [])[0].shape == (0,)
+    assert isinstance(moments(3, 5, 1)[0], float)
 
 
 # ---------------------------------------------------------------------- intervals
@@ -81,8 +90,8 @@ def test_broadcasts():
 )
 def test_adaptive_interval_over_every_number_of_errors(m, n, share, level):
     k = round(share * (m + n))
-    slow = oracles.adaptive_interval_over_every_k(m, n, k, level, cortes_mohri_moments)
-    got = cortes_mohri_interval(m, n, k, level)
+    slow = oracles.adaptive_interval_over_every_k(m, n, k, level, moments)
+    got = cortes_mohri_interval(level, n_pos=m, n_neg=n, n_errors=k)
     # the search for the shortest stops at 1e-5 of log a₁, for both
     assert got == pytest.approx(slow, abs=2e-6)
 
@@ -103,7 +112,7 @@ TABLE_1 = [
 @pytest.mark.parametrize(("name", "N", "share", "rate", "printed"), TABLE_1)
 def test_deviations_of_the_papers_table_1(name, N, share, rate, printed):
     n = round(share * N)
-    low, high = cortes_mohri_interval(N - n, n, round(rate * N))
+    low, high = cortes_mohri_interval(n_pos=N - n, n_neg=n, n_errors=round(rate * N))
     assert np.sqrt(0.05) * (high - low) / 2 == pytest.approx(printed, rel=0.08)
 
 
@@ -111,7 +120,7 @@ def test_intervals_are_nested_and_inside():
     for case in [(1, 1, 0), (5, 500, 2), (20, 20, 40), (9, 9, 9)]:
         last = None
         for level in (0.5, 0.8, 0.9, 0.95, 0.99):
-            low, high = cortes_mohri_interval(*case, level)
+            low, high = interval(*case, level)
             assert 0 <= low <= high <= 1
             if last:
                 assert low <= last[0] + 1e-6
@@ -122,7 +131,7 @@ def test_intervals_are_nested_and_inside():
 # -------------------------------------------------------------------------- errors
 
 
-@pytest.mark.parametrize("function", [cortes_mohri_moments, cortes_mohri_interval])
+@pytest.mark.parametrize("function", [moments, interval])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -145,11 +154,11 @@ def test_errors_of_the_counts(function, arguments, message):
 
 def test_numbers_of_other_shapes():
     with pytest.raises(ValueError, match="cannot be broadcast to a single shape"):
-        cortes_mohri_moments([1, 2], [1, 2, 3], 1)
+        moments([1, 2], [1, 2, 3], 1)
     with pytest.raises(ValueError, match=r"n_errors must be a whole .* got \[1, 2\]"):
-        cortes_mohri_interval(5, 5, [1, 2])
+        cortes_mohri_interval(n_pos=5, n_neg=5, n_errors=[1, 2])
 
 
 def test_errors_of_the_options():
     with pytest.raises(ValueError, match=r"confidence_level .* got 1.5"):
-        cortes_mohri_interval(5, 5, 1, 1.5)
+        cortes_mohri_interval(1.5, n_pos=5, n_neg=5, n_errors=1)

@@ -65,13 +65,13 @@ def test_rates_on_the_curve_and_areas_of_parts():
 # ------------------------------------------------------------------------- bands
 
 
-def slow_draws(y, score, at, n_draws, seed):
+def slow_draws(y, score, at, n_resamples, seed):
     """Lower and upper curves of the Bayesian bootstrap, row by row, by definition."""
     rng = np.random.default_rng(seed)
-    low, high = np.empty((2, n_draws, len(at)))
+    low, high = np.empty((2, n_resamples, len(at)))
     order = np.argsort(-score)
     s, positive = score[order], y[order] == 1
-    for draw in range(n_draws):
+    for draw in range(n_resamples):
         weight = rng.exponential(size=len(y))
         ends = rng.gamma(0.5, size=4)  # top and bottom of the negatives, positives
         neg, pos = s[~positive], s[positive]
@@ -92,7 +92,7 @@ def slow_draws(y, score, at, n_draws, seed):
 
 def test_simultaneous_band_holds_its_share_of_new_draws():
     y, score = rows(25, 20, digits=2)
-    band = empirical_roc(y, score).band(0.9, "simultaneous", n_draws=8000)
+    band = empirical_roc(y, score).band(0.9, "simultaneous", n_resamples=8000)
     low, high = slow_draws(y, score, np.clip(band.fpr, 1e-9, 1 - 1e-9), 1500, seed=6)
     inside = (low[:, :-1] >= band.low[:-1] - 1e-9).all(axis=1)
     inside &= (high <= band.high + 1e-9).all(axis=1)
@@ -117,7 +117,7 @@ def test_bands_hold_the_curve_rise_and_widen(method):
     assert np.all(wide.low <= narrow.low + 1e-12)
     assert np.all(wide.high >= narrow.high - 1e-12)
     assert f"method={method!r}" in repr(wide)
-    assert list(wide.to_frame()) == ["fpr", "low", "high", "pos_label"]
+    assert list(wide.to_frame()) == ["fpr", "estimate", "low", "high", "pos_label"]
 
 
 def test_weights_are_counts():
@@ -136,8 +136,8 @@ def test_errors():
     for call, text in [
         (lambda: roc.band(fpr=[2]), r"fpr must lie in \[0, 1\], got 2.0"),
         (
-            lambda: roc.band(n_draws=3),
-            "n_draws must be a whole number from 20 .* got 3",
+            lambda: roc.band(n_resamples=3),
+            "n_resamples must be a whole number from 20 .* got 3",
         ),
         (lambda: roc.band(random_state="a"), "random_state must be None, .* got 'a'"),
         (lambda: roc.roc(1.5), r"fpr must lie in \[0, 1\], got 1.5"),

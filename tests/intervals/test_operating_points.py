@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 from scipy.stats.contingency import odds_ratio, relative_risk
 
-from skauc import OperatingComparison, empirical_roc, operating_points
+from skauc import empirical_roc, operating_points
+from skauc.results import OperatingComparison
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
@@ -43,7 +44,7 @@ def test_proc_s100b_at_a_fifth():
     assert points.accuracy == pytest.approx([0.7433628318584071], rel=1e-14)
     assert points.npv == pytest.approx([0.7945205479452054], rel=1e-14)
     assert points.ppv == pytest.approx([0.65], rel=1e-14)
-    low, high = points.interval("sensitivity", method="clopper_pearson")
+    low, high = points.confidence_interval(name="sensitivity", method="clopper_pearson")
     assert low == pytest.approx([0.4694], abs=5e-5)
     assert high == pytest.approx([0.7788], abs=5e-5)
 
@@ -90,7 +91,9 @@ def test_shares_are_scipys_one_at_a_time(method, scipys):
             }
             # scipy names the side of the test: "greater" bounds from below, as here
             for name, (successes, n) in counts.items():
-                low, high = points.interval(name, level, method, side)
+                low, high = points.confidence_interval(
+                    level, name=name, method=method, alternative=side
+                )
                 for k in range(21):
                     if n[k] == 0:  # nobody is called negative
                         continue
@@ -112,20 +115,20 @@ def test_ratios_are_scipys_one_at_a_time():
         tp, fn, fp, tn = table(y, score, t)
         for name, a, b in (("lr_positive", tp, fp), ("lr_negative", fn, tn)):
             expected = relative_risk(a, 20, b, 30).confidence_interval(0.9)
-            low, high = points.interval(name, 0.9)
+            low, high = points.confidence_interval(0.9, name=name)
             assert (low[k], high[k]) == pytest.approx(tuple(expected), rel=1e-10)
         sample = odds_ratio([[tp, fn], [fp, tn]], kind="sample")
-        low, high = points.interval("odds_ratio", 0.9)
+        low, high = points.confidence_interval(0.9, name="odds_ratio")
         expected = sample.confidence_interval(0.9)
         assert (low[k], high[k]) == pytest.approx(tuple(expected), rel=1e-10)
         # Odds after a call are those before it times the likelihood ratio.
-        low, high = points.interval("lr_positive")
+        low, high = points.confidence_interval(name="lr_positive")
         after = [0.05 / 0.95 * v[k] for v in (low, high)]
-        got = [v[k] for v in given.interval("ppv")]
+        got = [v[k] for v in given.confidence_interval(name="ppv")]
         assert got == pytest.approx([v / (1 + v) for v in after], rel=1e-10)
-        low, high = points.interval("lr_negative")
+        low, high = points.confidence_interval(name="lr_negative")
         missed = [0.05 / 0.95 * v[k] for v in (high, low)]
-        got = [v[k] for v in given.interval("npv")]
+        got = [v[k] for v in given.confidence_interval(name="npv")]
         assert got == pytest.approx([1 / (1 + v) for v in missed], rel=1e-10)
 
 
@@ -134,22 +137,26 @@ def test_empty_cells():
     assert points.lr_positive[1] == points.odds_ratio[1] == np.inf
     assert np.isnan(points.ppv[2])  # nobody is called positive
     assert np.isnan(points.npv[0])
-    low, high = points.interval("ppv")
+    low, high = points.confidence_interval(name="ppv")
     assert (low[2], high[2]) == (0, 1)
     for name in ("lr_positive", "odds_ratio"):
-        low, high = points.interval(name)
+        low, high = points.confidence_interval(name=name)
         assert 0 < low[1] < np.inf
         assert high[1] == np.inf
     # ½ is added: (3 + ½)/4 over (0 + ½)/4, Var log = 1/3.5 − 1/4 + 1/.5 − 1/4
     spread = np.sqrt(1 / 3.5 - 1 / 4 + 1 / 0.5 - 1 / 4)
     expected = 7 * np.exp(-stats.norm.isf(0.025) * spread)
-    assert points.interval("lr_positive").low[1] == pytest.approx(expected, rel=1e-10)
+    assert points.confidence_interval(name="lr_positive").low[1] == pytest.approx(
+        expected, rel=1e-10
+    )
     # ½ in all four cells: 3.5²/.5², Var log = 2/3.5 + 2/.5
     spread = np.sqrt(2 / 3.5 + 2 / 0.5)
     expected = 49 * np.exp(-stats.norm.isf(0.025) * spread)
-    assert points.interval("odds_ratio").low[1] == pytest.approx(expected, rel=1e-10)
+    assert points.confidence_interval(name="odds_ratio").low[1] == pytest.approx(
+        expected, rel=1e-10
+    )
     for side, end in (("greater", 1), ("less", 0)):
-        limits = points.interval("odds_ratio", alternative=side)
+        limits = points.confidence_interval(name="odds_ratio", alternative=side)
         assert limits[end].tolist() == [(0, np.inf)[end]] * 3
 
 
@@ -192,18 +199,19 @@ def test_threshold_limits_are_order_statistics():
     points = operating_points(y, score, sensitivity=[0.5, 0.8], specificity=None)
     positives = np.sort(score[y == 1])[::-1]
     for confidence in (0.5, 0.8, 0.9):
-        low, high = points.interval("threshold", confidence)
+        low, high = points.confidence_interval(confidence, name="threshold")
         tail = (1 - confidence) / 2
         for k, share in enumerate((0.5, 0.8)):
             above = stats.binom(20, share)  # positives at or above the true threshold
             deep = next(r for r in range(1, 21) if above.sf(r - 1) <= tail)
             near = max(r for r in range(1, 21) if above.cdf(r - 1) <= tail)
             assert (low[k], high[k]) == (positives[deep - 1], positives[near - 1])
-    low, high = operating_points(y[25:35], score[25:35], sensitivity=0.9).interval(
-        "threshold"
-    )
+    few = operating_points(y[25:35], score[25:35], sensitivity=0.9)
+    low, high = few.confidence_interval(name="threshold")
     assert low[0] == -np.inf
-    low, high = operating_points(y, score, specificity=0.99).interval("threshold")
+    low, high = operating_points(y, score, specificity=0.99).confidence_interval(
+        name="threshold"
+    )
     assert high[0] == np.inf
 
 
@@ -213,7 +221,7 @@ def test_threshold_limits_of_tied_scores(target, true):
     rng, y, covered = np.random.default_rng(0), np.repeat([0, 1], 50), 0
     for _ in range(60):
         points = operating_points(y, rng.integers(1, 6, 100) * 1.0, specificity=target)
-        low, high = points.interval("threshold")
+        low, high = points.confidence_interval(name="threshold")
         assert low[0] <= points.threshold[0] <= high[0]
         covered += low[0] <= true <= high[0]
     assert covered >= 55  # of 57 expected ones, and more with ties
@@ -223,13 +231,13 @@ def test_crossed_rate_is_the_band():
     y, score = normal_rows()
     band = empirical_roc(y, score).band(0.9, fpr=[0.2, 0.4])
     points = operating_points(y, score, specificity=[0.8, 0.6])
-    low, high = points.interval("sensitivity", 0.9)
+    low, high = points.confidence_interval(0.9, name="sensitivity")
     assert low == pytest.approx(band.low, rel=1e-12)
     assert high == pytest.approx(band.high, rel=1e-12)
     mirrored = operating_points(1 - y, -score, sensitivity=[0.8, 0.6])
-    limits = mirrored.interval("specificity", 0.9)
+    limits = mirrored.confidence_interval(0.9, name="specificity")
     assert np.array(limits) == pytest.approx(np.array([low, high]), abs=0.03)  # draws
-    narrow = points.interval("sensitivity", 0.9, method="wilson")
+    narrow = points.confidence_interval(0.9, name="sensitivity", method="wilson")
     assert np.all(narrow.high - narrow.low < high - low)
 
 
@@ -240,7 +248,7 @@ def test_compare_at_a_known_threshold_is_the_paired_variance():
     y, a = normal_rows(60, 80)
     b = a + np.random.default_rng(5).normal(0, 0.8, 140)
     one, two = (operating_points(y, s, threshold=0.7) for s in (a, b))
-    result = one.compare(two, n_draws=20_000)
+    result = one.compare(two, n_resamples=20_000)
     gap = (a >= 0.7).astype(float) - (b >= 0.7)
     gap = gap[y == 1]
     assert result.difference == pytest.approx([gap.mean()])
@@ -252,7 +260,7 @@ def test_compare_at_a_known_threshold_is_the_paired_variance():
     low, high = result.confidence_interval(0.9)
     reach = stats.norm.isf(0.05) * result.standard_error
     assert high - low == pytest.approx(2 * reach)
-    assert one.compare(two, "specificity").name == "specificity"
+    assert one.compare(two, name="specificity").name == "specificity"
 
 
 def test_compare_knows_nothing_beyond_the_rows():
@@ -265,7 +273,7 @@ def test_compare_knows_nothing_beyond_the_rows():
             operating_points(y, score, **{target: [0.95, 0.96, 0.995]})
             for score in (a, b)
         )
-        result = one.compare(two, n_draws=20)
+        result = one.compare(two, n_resamples=20)
         assert np.isfinite(result.standard_error).tolist() == [True, False, False]
         assert result.pvalue[1:].tolist() == [1.0, 1.0]
         low, high = result.confidence_interval()
@@ -291,11 +299,12 @@ def test_frame_and_text():
     y, score = normal_rows()
     points = operating_points(y, score, threshold=[0, 1])
     frame = points.to_frame()
-    assert list(frame) == [
-        *("threshold", "sensitivity", "specificity", "ppv", "npv"),
-        *("lr_positive", "lr_negative", "accuracy", "odds_ratio", "pos_label"),
-    ]
-    assert frame["sensitivity"].tolist() == points.sensitivity.tolist()
+    assert list(frame) == ["threshold", "estimate", "low", "high", "pos_label"]
+    assert frame.loc["npv", "estimate"].tolist() == points.npv.tolist()
+    assert (
+        frame.loc["ppv", "low"].tolist()
+        == points.confidence_interval(name="ppv").low.tolist()
+    )
     assert "points=2, prevalence=0.4, chosen_by='threshold'" in repr(points)
     assert "threshold=0.5" in repr(operating_points(y, score, threshold=0.5))
 
@@ -305,20 +314,27 @@ def test_frame_and_text():
 
 def test_errors_of_intervals_and_comparisons():
     points = operating_points([0, 0, 1, 1], [1, 2, 3, 4], threshold=3)
+    limits = points.confidence_interval
     for call, text in [
-        (lambda: points.interval("auc"), "name must be one of .* got 'auc'"),
-        (lambda: points.interval("threshold"), "got thresholds chosen by 'threshold'"),
         (
-            lambda: points.interval("ppv", method="log"),
+            lambda: points.confidence_interval(name="auc"),
+            "name must be one of .* got 'auc'",
+        ),
+        (
+            lambda: points.confidence_interval(name="threshold"),
+            "got thresholds chosen by 'threshold'",
+        ),
+        (
+            lambda: limits(name="ppv", method="log"),
             "method must be one of 'wilson', .* got 'log'",
         ),
         (
-            lambda: points.interval("ppv", n_draws=9),
-            "n_draws must not be given for method='wilson'",
+            lambda: points.confidence_interval(name="ppv", n_resamples=9),
+            "n_resamples must not be given for method='wilson'",
         ),
         (
-            lambda: points.compare(points, n_draws=1),
-            "n_draws must be a whole number from 20",
+            lambda: points.compare(points, n_resamples=1),
+            "n_resamples must be a whole number from 20",
         ),
     ]:
         with pytest.raises(ValueError, match=text):
@@ -332,8 +348,8 @@ def test_drawn_limits_of_swapped_classes(method):
     y, score = normal_rows(30, 30, seed=1)
     points = operating_points(y, score, best="youden")
     mirrored = operating_points(1 - y, -score, best="youden")
-    low, high = points.interval("specificity", method=method)
-    swapped = mirrored.interval("sensitivity", method=method)
+    low, high = points.confidence_interval(name="specificity", method=method)
+    swapped = mirrored.confidence_interval(name="sensitivity", method=method)
     # a rate has steps of 1/30
     assert (low[0], high[0]) == pytest.approx((swapped[0][0], swapped[1][0]), abs=0.04)
 
@@ -345,7 +361,7 @@ def test_rates_of_a_best_threshold_are_those_of_new_rows(n_neg, n_pos):
     y = np.repeat([0, 1], [n_neg, n_pos])
     for _ in range(draws):
         points = operating_points(y, rng.normal(size=len(y)) + y, best="youden")
-        low, high = points.interval("sensitivity", n_draws=300)
+        low, high = points.confidence_interval(name="sensitivity", n_resamples=300)
         covered += bool(low[0] <= stats.norm.sf(points.threshold[0] - 1) <= high[0])
     assert 0.9 <= covered / draws <= 0.995
 
@@ -361,7 +377,9 @@ def test_accuracy_at_a_prevalence_has_the_limits_of_both_rates():
     points = operating_points(*normal_rows(), threshold=0.5, prevalence=0.2)
     accuracy = 0.2 * points.sensitivity + 0.8 * points.specificity
     assert points.accuracy == pytest.approx(accuracy)
-    limits = [points.interval(name) for name in ("sensitivity", "specificity")]
+    limits = [
+        points.confidence_interval(name=name) for name in ("sensitivity", "specificity")
+    ]
     gaps = [
         np.hypot(
             0.2 * (points.sensitivity - limits[0][side]),
@@ -369,7 +387,7 @@ def test_accuracy_at_a_prevalence_has_the_limits_of_both_rates():
         )
         for side in (0, 1)
     ]
-    low, high = points.interval("accuracy")
+    low, high = points.confidence_interval(name="accuracy")
     assert low == pytest.approx(accuracy - gaps[0])
     assert high == pytest.approx(accuracy + gaps[1])
 
@@ -378,7 +396,7 @@ def test_points_are_compared_with_points_of_the_same_rows_and_rule(rng):
     y = rng.random(80) < 0.4
     a, b = y + rng.normal(size=80), y + rng.normal(size=80)
     points = operating_points(y, a, sensitivity=0.8)
-    assert points.compare(points, n_draws=20).standard_error == 0
+    assert points.compare(points, n_resamples=20).standard_error == 0
     other = rng.permutation(80)
     for bad, text in [
         (operating_points(y[:9], a[:9], sensitivity=0.8), "points of the same rows"),
@@ -413,17 +431,21 @@ def test_a_threshold_is_reached_by_an_equal_score(rng):
 def test_best_points_of_draws_are_those_among_all_thresholds(best, levels):
     """Only corners between a positive and a negative are tried; none other is best."""
     rng = np.random.default_rng(3)
-    y, n_draws = rng.integers(2, size=90), 50
+    y, n_resamples = rng.integers(2, size=90), 50
     score = {
         "distinct": rng.normal(size=90) + y,
         "tied": np.round(rng.normal(size=90) + y),
         "separated": rng.random(90) + y,
     }[levels]
     points = operating_points(y, score, best=best)
-    how = {"n_draws": n_draws, "random_state": 0, "method": "bayesian_bootstrap"}
+    how = {
+        "n_resamples": n_resamples,
+        "random_state": 0,
+        "method": "bayesian_bootstrap",
+    }
     drawn = np.random.default_rng(0)
     classes = [score[y == side] for side in (0, 1)]
-    weights = [drawn.standard_gamma(1.0, (n_draws, len(x))) for x in classes]
+    weights = [drawn.standard_gamma(1.0, (n_resamples, len(x))) for x in classes]
     thresholds = np.unique(score)[::-1]
     chosen = []
     for w in zip(*weights, strict=True):
@@ -436,7 +458,7 @@ def test_best_points_of_draws_are_those_among_all_thresholds(best, levels):
     for name, values in zip(
         ("threshold", "sensitivity"), np.transpose(chosen), strict=True
     ):
-        low, high = points.interval(name, 0.8, **how)
+        low, high = points.confidence_interval(0.8, name=name, **how)
         quantile = np.quantile(values, [0.1, 0.9], method="inverted_cdf")
         assert (low[0], high[0]) == pytest.approx(quantile, rel=1e-12)
 
@@ -454,4 +476,4 @@ def test_many_points_are_written_in_twenty_rows():
         operating_points(y[:99], rng.normal(size=99), specificity=np.linspace(0.1, 0.9))
         for _ in range(2)
     )
-    assert "… and 30 more" in repr(first.compare(other, n_draws=20))
+    assert "… and 30 more" in repr(first.compare(other, n_resamples=20))

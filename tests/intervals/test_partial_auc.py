@@ -104,7 +104,7 @@ def test_error_is_the_derivative_with_respect_to_each_row(how):
         slopes[i] = (moved[0] - moved[1]) / (2 * step)
     n = np.where(y, y.sum(), (~y).sum())
     expected = np.sqrt((slopes**2 * n / (n - 1)).sum())
-    got = auc_estimate(y, score).partial_auc(**how).standard_error()
+    got = auc_estimate(y, score).partial_auc(**how).standard_error
     assert got == pytest.approx(expected, rel=1e-5)
 
 
@@ -114,15 +114,12 @@ def test_the_whole_range_is_delong(how):
     estimate = auc_estimate(y, score)
     part = estimate.partial_auc(**how)
     assert part.auc == pytest.approx(estimate.auc, rel=1e-14)
-    assert part.standard_error() == pytest.approx(
+    assert part.standard_error == pytest.approx(
         estimate.standard_error("delong"), rel=1e-12
     )
-    low, high = part.confidence_interval(0.9, method="delong", transform="logit")
-    expected = estimate.confidence_interval(0.9, "delong", "logit")
-    assert (low, high) == pytest.approx(expected, rel=1e-12)
     groups = np.arange(len(y)) // 2
     clustered = auc_estimate(y, score, groups=groups)
-    assert clustered.partial_auc(**how).standard_error() == pytest.approx(
+    assert clustered.partial_auc(**how).standard_error == pytest.approx(
         clustered.standard_error(), rel=1e-12
     )
 
@@ -130,11 +127,10 @@ def test_the_whole_range_is_delong(how):
 def test_perfect_scores_are_not_certain():
     part = auc_estimate([0] * 10 + [1] * 8, range(18)).partial_auc(fpr=(0, 0.2))
     assert part.auc == pytest.approx(0.2)
-    assert part.standard_error() == 0
-    for method in ("score", "delong"):
-        low, high = part.confidence_interval(method=method)
-        assert 0 < low < 0.15
-        assert high == pytest.approx(0.2)
+    assert part.standard_error == 0
+    low, high = part.confidence_interval()
+    assert 0 < low < 0.15
+    assert high == pytest.approx(0.2)
 
 
 def test_perfect_scores_below_a_level_of_a_half():
@@ -150,9 +146,9 @@ def test_perfect_scores_of_clusters_are_not_certain():
     y, score = np.arange(9) % 3 == 0, np.arange(9) * 0.1
     estimate = auc_estimate(y, score + 5 * y, groups=np.arange(9) // 2)
     part = estimate.partial_auc(fpr=(0.13, 0.48))
-    assert part.standard_error() == 0
-    low, high = part.confidence_interval(method="delong")
-    assert (low < 0.1, high) == (True, pytest.approx(0.35))
+    assert part.standard_error == 0
+    low, high = part.confidence_interval()
+    assert (low < 0.3, high) == (True, pytest.approx(0.35))
 
 
 # ------------------------------------------------------------------------ laws
@@ -169,7 +165,7 @@ def test_limits_between_two_rows_are_the_same_on_both_axes(limits):
     mirrored = round(1 - high, 12), round(1 - low, 12)
     other = auc_estimate(1 - y, -score).partial_auc(fpr=mirrored)
     assert one.auc == pytest.approx(other.auc, rel=1e-12)
-    assert one.standard_error() == pytest.approx(other.standard_error(), rel=1e-12)
+    assert one.standard_error == pytest.approx(other.standard_error, rel=1e-12)
 
 
 # ------------------------------------------------------------------- comparisons
@@ -188,11 +184,11 @@ def test_other_comparisons_of_parts():
     y, a = tied_sample(1)
     b = a + np.random.default_rng(3).normal(0, 2, len(y)).round()
     one, two = (auc_estimate(y, s).partial_auc(fpr=(0, 0.4)) for s in (a, b))
-    constant = compare_auc(y, a, constant=0.1, fpr=(0, 0.4))
-    z = (one.auc - 0.1) / one.standard_error()
+    constant = compare_auc(y, a, null=0.1, fpr=(0, 0.4))
+    z = (one.auc - 0.1) / one.standard_error
     assert constant.statistic == pytest.approx(z, rel=1e-12)
     unpaired = compare_auc(y, a, b, y_true_b=y, fpr=(0, 0.4))
-    error = np.hypot(one.standard_error(), two.standard_error())
+    error = np.hypot(one.standard_error, two.standard_error)
     assert unpaired.standard_error == pytest.approx(error, rel=1e-12)
     many = compare_auc(y, a, b, a, fpr=(0, 0.4))
     assert many.auc == pytest.approx([one.auc, two.auc, one.auc])
@@ -231,10 +227,5 @@ def test_errors_of_intervals_and_comparisons():
     assert repr(part) == "PartialAUC(auc=0.5, fpr=(0, 0.5), pos_label=1)"
     with pytest.raises(ValueError, match="each class must hold at least 2 rows"):
         part.confidence_interval()
-    part = auc_estimate([0, 0, 1, 1], [1, 2, 3, 4]).partial_auc(fpr=(0, 0.5))
-    with pytest.raises(
-        ValueError, match="method must be one of 'score', 'delong', got 1"
-    ):
-        part.confidence_interval(method=1)
-    with pytest.raises(ValueError, match=r"constant must lie in \[0, 0.1\], got 0.5"):
-        compare_auc([0, 0, 1, 1], [1, 2, 3, 4], constant=0.5, fpr=(0, 0.1))
+    with pytest.raises(ValueError, match=r"null must lie in \[0, 0.1\], got 0.5"):
+        compare_auc([0, 0, 1, 1], [1, 2, 3, 4], null=0.5, fpr=(0, 0.1))

@@ -29,15 +29,14 @@ def test_proc_power_of_one_curve():
 def test_proc_sample_size():
     # power.roc.test(auc = 0.73, power = 0.95, kappa = 1.7): 29.67 cases, 50.44 controls
     size = auc_sample_size(0.73, power=0.95, ratio=1.7)
-    assert size == (30, 51)
-    assert (size.n_pos, size.n_neg) == (30, 51)
+    assert size == (size.n_neg, size.n_pos) == (51, 30)
     assert all(type(n) is int for n in size)
 
 
 @pytest.mark.parametrize(("auc", "ratio", "side", "cases", "controls", "p"), POWER)
 def test_proc_over_a_grid(auc, ratio, side, cases, controls, p):
     # pROC's sizes are no whole numbers; negatives rounded up may save a positive
-    n_pos, n_neg = auc_sample_size(auc, power=0.9, ratio=ratio, alternative=side)
+    n_neg, n_pos = auc_sample_size(auc, power=0.9, ratio=ratio, alternative=side)
     saved = np.ceil(cases) - n_pos
     assert saved in ({0} if ratio == 3 else {0, 1})
     assert controls - 1e-9 <= ratio * cases <= n_neg
@@ -87,7 +86,7 @@ def wald_statistic(v01, v10, gap):
     [(0.7, 1, "binormal"), (0.65, 3, "binormal"), (0.7, 1, "obuchowski")],
 )
 def test_one_curve_reaches_its_power(auc, ratio, method):
-    n_pos, n_neg = auc_sample_size(auc, power=0.8, ratio=ratio, method=method)
+    n_neg, n_pos = auc_sample_size(auc, power=0.8, ratio=ratio, method=method)
     neg, pos = draw(np.random.default_rng(1), [auc, auc], n_neg, n_pos, 0.0, reps=4000)
     estimate = placed(neg, pos)[2].ravel()
     z = (estimate - 0.5) / np.sqrt((n_neg + n_pos + 1) / (12 * n_neg * n_pos))
@@ -106,7 +105,7 @@ def test_one_curve_reaches_its_power(auc, ratio, method):
 )
 def test_two_curves_reach_their_power(margin, aucs, correlation):
     side = "greater" if margin else "two-sided"
-    n_pos, n_neg = auc_sample_size(
+    n_neg, n_pos = auc_sample_size(
         aucs[0], auc2=aucs[1], correlation=correlation, power=0.85, margin=margin,
         alternative=side, ratio=1.5,
     )  # fmt: skip
@@ -136,7 +135,7 @@ def test_two_curves_reach_their_power(margin, aucs, correlation):
 
 
 def test_interval_has_the_width_on_average():
-    n_pos, n_neg = auc_sample_size(0.8, width=0.15, ratio=2, method="binormal")
+    n_neg, n_pos = auc_sample_size(0.8, width=0.15, ratio=2, method="binormal")
     neg, pos = draw(np.random.default_rng(3), [0.8, 0.8], n_neg, n_pos, 0.0, 2000)
     v01, v10, estimate = placed(neg, pos)
     error = estimate / wald_statistic(v01, v10, estimate)
@@ -150,7 +149,7 @@ def test_interval_has_the_width_on_average():
 def test_sizes_are_the_least(method):
     for ratio in [0.3, 1.0, 2.5]:
         auc, goal = np.array([0.6, 0.7, 0.8]), np.array([[0.8], [0.95]])
-        n_pos, n_neg = auc_sample_size(auc, power=goal, ratio=ratio, method=method)
+        n_neg, n_pos = auc_sample_size(auc, power=goal, ratio=ratio, method=method)
         assert n_pos.shape == n_neg.shape == (2, 3)
         assert n_pos.dtype.kind == n_neg.dtype.kind == "i"
         np.testing.assert_array_equal(n_neg, np.maximum(np.ceil(ratio * n_pos), 2))
@@ -160,7 +159,7 @@ def test_sizes_are_the_least(method):
         reached = auc_power(auc, n_pos=before, n_neg=less, method=method)
         assert (reached < goal).all()
         each = auc_sample_size(0.7, power=0.95, ratio=ratio, method=method)
-        assert each == (n_pos[1, 1], n_neg[1, 1])
+        assert each == (n_neg[1, 1], n_pos[1, 1])
 
 
 # ----------------------------------------------------------------- error texts
@@ -260,8 +259,8 @@ def test_one_score_twice_is_never_significant():
     ],
 )
 def test_plans_against_any_auc_keep_their_power(auc, null, ratio, power):
-    # What compare_auc(constant=null) rejects at 5 %: DeLong's error, 6000 studies
-    n_pos, n_neg = auc_sample_size(auc, power=power, null=null, ratio=ratio)
+    # What compare_auc(null=null) rejects at 5 %: DeLong's error, 6000 studies
+    n_neg, n_pos = auc_sample_size(auc, power=power, null=null, ratio=ratio)
     rng, rejected, draws = np.random.default_rng(1), 0, 6000
     for size in np.diff(np.linspace(0, draws, 40).astype(int)):
         neg = rng.normal(size=(size, n_neg))

@@ -40,12 +40,10 @@ from sklearn_versions import l1_part
 
 from skauc import (
     AdaptivePrior,
-    AUCPosterior,
     GaussianAUCClassifier,
     IRLSLogisticRegression,
     LinearDiscriminantROC,
     NormalInverseWishart,
-    PairwiseAUCPosterior,
     ResubstitutionSplit,
     SampleWeightWarning,
     UntrustedAUCWarning,
@@ -60,6 +58,7 @@ from skauc import (
     make_cbauc_scorer,
     make_ebauc_scorer,
 )
+from skauc.results import AUCPosterior, PairwiseAUCPosterior
 
 X, Y = make_classification(
     120, 6, n_informative=3, n_redundant=0, flip_y=0.2, random_state=1

@@ -213,7 +213,7 @@ def data():
 LEAVE_ROWS_OUT = {
     "auc_posterior": lambda X, y: auc_posterior(MODEL.fit(X, y), X, y),
     "bayesian_val_score": lambda X, y: bayesian_val_score(MODEL, X, y),
-    "bootstrap_auc": lambda X, y: bootstrap_auc(MODEL, X, y, n_boot=3),
+    "bootstrap_auc": lambda X, y: bootstrap_auc(MODEL, X, y, n_resamples=3),
     "cross_val_auc": lambda X, y: cross_val_auc(MODEL, X, y),
     "compare_cross_val_auc": lambda X, y: compare_cross_val_auc(
         [MODEL, DecisionTreeClassifier()], X, y
@@ -248,8 +248,8 @@ def test_copies_of_one_group_are_left_out_together():
     folds = StratifiedGroupKFold(4)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        bootstrap_auc(MODEL, X, y, n_boot=3, groups=which)
+        bootstrap_auc(MODEL, X, y, n_resamples=3, groups=which)
         cross_val_auc(MODEL, X, y, folds, groups=which)
         compare_cross_val_auc([MODEL, Any()], X, y, folds, groups=which)
     with pytest.warns(UntrustedAUCWarning, match="40 of 100 rows are copies"):
-        bootstrap_auc(MODEL, X, y, n_boot=3, groups=np.arange(100))
+        bootstrap_auc(MODEL, X, y, n_resamples=3, groups=np.arange(100))

@@ -13,11 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skauc import (
     AdaptivePrior,
-    AUCPosterior,
-    Diagnosis,
     NormalInverseWishart,
-    PairwiseAUCPosterior,
-    PairwiseDiagnosis,
     UntrustedAUCWarning,
     auc_posterior,
     bayesian_val_score,
@@ -25,6 +21,12 @@ from skauc import (
     diagnose,
 )
 from skauc.adaptive._data_model import data_model
+from skauc.results import (
+    AUCPosterior,
+    Diagnosis,
+    PairwiseAUCPosterior,
+    PairwiseDiagnosis,
+)
 from skauc.statistics._rows import Rows
 
 
@@ -361,7 +363,7 @@ def test_tables_of_one_and_of_all_pairs():
     frame = found.to_frame()
     assert list(frame.index) == ["0 against 1", "0 against 2", "1 against 2"]
     one = found.pairs[1, 2]
-    assert frame.loc["1 against 2", "AUC"] == one.posterior.mean()
+    assert frame.loc["1 against 2", "estimate"] == one.posterior.mean()
     assert one.to_frame()["positives"].tolist() == [50.0]
     assert one.to_frame()["attainable AUC"].tolist() == [one.attainable[0]]
     assert "<th>attainable AUC</th>" in one._repr_html_()

@@ -460,10 +460,10 @@ def test_a_frozen_step_that_used_no_y_and_one_that_did():
         model = make_pipeline(FrozenEstimator(step.fit(X, Y)), LogisticRegression())
         if frozen:
             with pytest.warns(UntrustedAUCWarning, match="Frozen.* is not refitted"):
-                bootstrap_auc(model, X, Y, n_boot=2)
+                bootstrap_auc(model, X, Y, n_resamples=2)
         else:
-            assert 0 <= bootstrap_auc(model, X, Y, n_boot=2).auc <= 1
-        bootstrap_auc(make_pipeline(step, LogisticRegression()), X, Y, n_boot=2)
+            assert 0 <= bootstrap_auc(model, X, Y, n_resamples=2).auc <= 1
+        bootstrap_auc(make_pipeline(step, LogisticRegression()), X, Y, n_resamples=2)
 
 
 class Numbers(SelectorMixin, BaseEstimator):

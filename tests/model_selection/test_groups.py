@@ -322,10 +322,10 @@ def test_inner_folds_of_a_search_hold_all_copies_of_a_row():
             return self
 
     search = Search(KNeighborsClassifier(), {"n_neighbors": [1, 25]}, scoring="roc_auc")
-    skauc.bootstrap_auc(search, X, y, n_boot=6)
+    skauc.bootstrap_auc(search, X, y, n_resamples=6)
     assert chosen == [25] * 7
     inner = Search(KNeighborsClassifier(), {"n_neighbors": [1, 25]}, cv=GroupKFold(4))
-    skauc.bootstrap_auc(inner, X, y, n_boot=2, groups=np.arange(80) // 2)
+    skauc.bootstrap_auc(inner, X, y, n_resamples=2, groups=np.arange(80) // 2)
     assert len(chosen) == 10
 
 

@@ -22,12 +22,12 @@ from values import same
 
 from skauc import (
     AdaptivePrior,
-    BootstrapAUC,
     UntrustedAUCWarning,
     auc_estimate,
     auc_posterior,
     bootstrap_auc,
 )
+from skauc.results import BootstrapAUC
 
 RNG = np.random.default_rng(7)
 Y = np.arange(60) % 2
@@ -195,7 +195,7 @@ def test_samples_of_a_report_are_balanced(sizes, drawn):
 
 
 def test_plus_632_from_its_parts():
-    how = {"n_boot": 10}
+    how = {"n_resamples": 10}
     found = bootstrap_auc(MODEL, X, Y, **how)
     apparent = roc_auc_score(Y, clone(MODEL).fit(X, Y).decision_function(X))
     assert found.apparent == pytest.approx(apparent, rel=1e-12)
@@ -236,7 +236,7 @@ class TwoFaced(ClassifierMixin, BaseEstimator):
 def test_plus_632_of_any_two_aucs(inside, outside):
     rng = np.random.default_rng(5)
     rows = rng.standard_normal((60, 2)) + np.outer(Y, [inside, outside])
-    how = {"n_boot": 40}
+    how = {"n_resamples": 40}
     found = bootstrap_auc(TwoFaced(), rows, Y, **how)
     out = bootstrap_auc(TwoFaced(), rows, Y, **how, method="oob").auc
     assert found.apparent == pytest.approx(roc_auc_score(Y, rows[:, 0]), rel=1e-12)
@@ -247,7 +247,7 @@ def test_weighted_pairs_and_ties_are_counted():
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.integers(0, 5, 60) / 4, np.arange(60)])
     weight = rng.integers(1, 4, 60).astype(float)
-    found = bootstrap_auc(TwoFaced(), rows, Y, n_boot=1, sample_weight=weight)
+    found = bootstrap_auc(TwoFaced(), rows, Y, n_resamples=1, sample_weight=weight)
     parts = [part[side] for part in (rows[:, 0], weight) for side in (Y == 0, Y == 1)]
     assert found.apparent == pytest.approx(oracles.pairwise_auc(*parts), rel=1e-14)
 
@@ -255,7 +255,7 @@ def test_weighted_pairs_and_ties_are_counted():
 def test_drawn_samples_are_stratified(drawn):
     """Each leaves out a row of every class, even of two rows."""
     y = np.arange(9) < 2
-    bootstrap_auc(Recorded(), numbered(9), y, n_boot=200)
+    bootstrap_auc(Recorded(), numbered(9), y, n_resamples=200)
     counts = drawn(9)[1:]
     assert (counts[:, y].sum(axis=1) == 2).all()
     assert (counts[:, ~y].sum(axis=1) == 7).all()
@@ -270,7 +270,7 @@ def test_harrells_optimism_of_one_sample():
             self.fits.append((X, y, super().fit(X, y)))
             return self
 
-    found = bootstrap_auc(Kept(), X, Y, n_boot=1, method="optimism")
+    found = bootstrap_auc(Kept(), X, Y, n_resamples=1, method="optimism")
     _, (rows, labels, model) = Kept.fits
     own = roc_auc_score(labels, model.decision_function(rows))
     lost = own - roc_auc_score(Y, model.decision_function(X))
@@ -279,16 +279,16 @@ def test_harrells_optimism_of_one_sample():
 
 def test_noise_has_no_auc_even_behind_selection():
     model = make_pipeline(SelectKBest(k=10), LogisticRegression())
-    assert abs(bootstrap_auc(model, NOISE, Y, n_boot=20).auc - 0.5) < 0.12
+    assert abs(bootstrap_auc(model, NOISE, Y, n_resamples=20).auc - 0.5) < 0.12
 
 
 def test_any_classifier_and_labels_of_any_kind():
     forest = RandomForestClassifier(10, random_state=0)
-    one = bootstrap_auc(forest, X, np.array(["a", "b"])[Y], n_boot=5)
-    two = bootstrap_auc(forest, X, Y, n_boot=5)
+    one = bootstrap_auc(forest, X, np.array(["a", "b"])[Y], n_resamples=5)
+    two = bootstrap_auc(forest, X, Y, n_resamples=5)
     assert one.auc == two.auc
     model = make_pipeline(PCA(2), LogisticRegression())
-    up, down = (bootstrap_auc(model, X, Y, n_boot=5, pos_label=k) for k in (1, 0))
+    up, down = (bootstrap_auc(model, X, Y, n_resamples=5, pos_label=k) for k in (1, 0))
     assert up.apparent == pytest.approx(down.apparent, rel=1e-12)
     assert up.auc > 0.5
     assert down.auc > 0.5
@@ -298,7 +298,11 @@ def test_whole_groups_are_drawn_and_left_out(drawn):
     groups = np.repeat(np.arange(15), 4)
     labels = groups % 2  # each group is of one class
     found = bootstrap_auc(
-        Recorded(), numbered(60), labels, n_boot=12, groups=[f"g{k}" for k in groups]
+        Recorded(),
+        numbered(60),
+        labels,
+        n_resamples=12,
+        groups=[f"g{k}" for k in groups],
     )
     assert np.isfinite(found.replicates).all()
     for count in drawn(60)[1:].reshape(12, 15, 4):
@@ -315,33 +319,33 @@ def test_copies_of_rows_deceive_unless_they_are_groups():
     Z, y = np.repeat(rng.standard_normal((40, 60)), 3, axis=0), np.arange(120) // 3 % 2
     groups = np.arange(120) // 3
     with pytest.warns(UntrustedAUCWarning, match="80 of 120 rows are copies of others"):
-        alone = bootstrap_auc(LogisticRegression(), Z, y, n_boot=20)
-    grouped = bootstrap_auc(LogisticRegression(), Z, y, n_boot=20, groups=groups)
+        alone = bootstrap_auc(LogisticRegression(), Z, y, n_resamples=20)
+    grouped = bootstrap_auc(LogisticRegression(), Z, y, n_resamples=20, groups=groups)
     assert alone.auc > 0.9
     assert abs(grouped.auc - 0.5) < 0.15
 
 
 def test_groups_of_both_classes():
     groups = np.repeat(np.arange(12), 5)
-    found = bootstrap_auc(MODEL, X, Y, n_boot=20, groups=groups)
+    found = bootstrap_auc(MODEL, X, Y, n_resamples=20, groups=groups)
     assert 0.6 < found.auc < found.apparent
     assert len(found.replicates) == 20
 
 
 def test_interval_and_repr():
     found = BootstrapAUC(0.8, ".632+", 0.9, np.array([0.6, 0.7, 0.8, np.nan]))
-    assert found.interval(0.5) == pytest.approx((0.75, 0.85))
+    assert found.confidence_interval(0.5) == pytest.approx((0.75, 0.85))
     assert repr(found) == (
         "BootstrapAUC(auc=0.8, interval95=(0.705, 0.895), method='.632+', "
-        "apparent=0.9, n_boot=4)"
+        "apparent=0.9, n_resamples=4)"
     )
     wide = np.linspace(0.2, 0.9, 50)
-    assert BootstrapAUC(0.98, ".632", 1.0, wide).interval()[1] == 1.0
-    assert BootstrapAUC(0.05, ".632", 1.0, wide).interval()[0] == 0.0
+    assert BootstrapAUC(0.98, ".632", 1.0, wide).confidence_interval()[1] == 1.0
+    assert BootstrapAUC(0.05, ".632", 1.0, wide).confidence_interval()[0] == 0.0
     none = BootstrapAUC(0.8, ".632", 0.9, np.full(3, np.nan))
-    assert np.isnan(none.interval()).all()
+    assert np.isnan(none.confidence_interval()).all()
     one = BootstrapAUC(0.8, ".632", 0.9, np.array([np.nan, 0.7]))
-    assert one.interval() == (0.8, 0.8)
+    assert one.confidence_interval() == (0.8, 0.8)
 
 
 class NoNumbers(LogisticRegression):
@@ -352,7 +356,11 @@ class NoNumbers(LogisticRegression):
 @pytest.mark.parametrize(
     ("estimator", "options", "message"),
     [
-        (MODEL, {"n_boot": 2.5}, "n_boot must be a whole number >= 1, got 2.5"),
+        (
+            MODEL,
+            {"n_resamples": 2.5},
+            "n_resamples must be a whole number >= 1, got 2.5",
+        ),
         (MODEL, {"verbose": -1}, "verbose must be a whole number >= 0, got -1"),
         (MODEL, {"verbose": None}, "verbose must be a whole number >= 0, got None"),
         (MODEL, {"groups": np.arange(3)}, "groups must have one value for each"),
@@ -371,10 +379,10 @@ def test_a_class_of_one_row_cannot_be_resampled():
 
 
 def test_long_work_is_silent_unless_asked(capsys):
-    silent = bootstrap_auc(MODEL, X, Y, n_boot=3)
+    silent = bootstrap_auc(MODEL, X, Y, n_resamples=3)
     assert capsys.readouterr() == ("", "")
     # 100: joblib 1.4 passes over short work in silence if less is asked for
-    loud = bootstrap_auc(MODEL, X, Y, n_boot=3, verbose=100)
+    loud = bootstrap_auc(MODEL, X, Y, n_resamples=3, verbose=100)
     out, err = capsys.readouterr()
     assert "Done" in out + err  # joblib's own line
     assert loud.auc == silent.auc
@@ -383,11 +391,11 @@ def test_long_work_is_silent_unless_asked(capsys):
 def test_no_refit_leaves_a_row_out_of_a_frozen_model():
     frozen = FrozenEstimator(LogisticRegression().fit(NOISE, Y))
     with pytest.warns(UntrustedAUCWarning, match="FrozenEstimator is not refitted"):
-        assert bootstrap_auc(frozen, NOISE, Y, n_boot=5).auc > 0.9
+        assert bootstrap_auc(frozen, NOISE, Y, n_resamples=5).auc > 0.9
     harmless = make_pipeline(FrozenEstimator(PCA(3).fit(X)), LogisticRegression())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        bootstrap_auc(harmless, X, Y, n_boot=3)
+        bootstrap_auc(harmless, X, Y, n_resamples=3)
 
 
 @pytest.mark.parametrize("kind", ["over", "under"])
@@ -397,13 +405,13 @@ def test_samplers_resample_in_every_refit(kind):
     sampler = getattr(samplers, f"Random{kind.title()}Sampler")(random_state=0)
     model = imblearn.pipeline.make_pipeline(sampler, LogisticRegression())
     rare = np.arange(60) % 4 == 0
-    assert abs(bootstrap_auc(model, NOISE, rare, n_boot=10).auc - 0.5) < 0.2
+    assert abs(bootstrap_auc(model, NOISE, rare, n_resamples=10).auc - 0.5) < 0.2
     found = refitted(model, NOISE, rare, 5, rows="auto")
     assert (found.second_source, found.rows) == ("refits", "training (detected)")
     assert abs(found.leave_pair_out - 0.5) < 0.2
 
 
-def near_one(seed, n=20, auc=0.98, n_boot=40):
+def near_one(seed, n=20, auc=0.98, n_resamples=40):
     """True AUC of a logistic model, and its bootstrap interval."""
     rng, y = np.random.default_rng(seed), np.arange(n) % 2
     gap = np.sqrt(2) * ndtri(auc)
@@ -411,19 +419,21 @@ def near_one(seed, n=20, auc=0.98, n_boot=40):
     X[:, 0] += gap * y
     w = LogisticRegression().fit(X, y).coef_[0]
     true = ndtr(gap * w[0] / np.linalg.norm(w) / np.sqrt(2))
-    return true, bootstrap_auc(LogisticRegression(), X, y, n_boot=n_boot).interval()
+    return true, bootstrap_auc(
+        LogisticRegression(), X, y, n_resamples=n_resamples
+    ).confidence_interval()
 
 
 def test_interval_near_one_does_not_collapse():
     for seed in range(4):
-        _, (low, high) = near_one(seed, auc=0.999, n_boot=10)
+        _, (low, high) = near_one(seed, auc=0.999, n_resamples=10)
         assert low < 0.97 < 0.999 < high
     # no limit is nearer than that of a score interval for as many rows
     perfect = BootstrapAUC(1.0, "oob", 1.0, np.ones(20), sizes=(10.0, 10.0))
     scores = auc_estimate(np.arange(20) % 2, np.arange(20) % 2)
     score = scores.confidence_interval(method="hanley_mcneil_score")
-    assert perfect.interval() == pytest.approx(score, abs=1e-6)
-    assert BootstrapAUC(1.0, "oob", 1.0, np.ones(20)).interval() == (1, 1)
+    assert perfect.confidence_interval() == pytest.approx(score, abs=1e-6)
+    assert BootstrapAUC(1.0, "oob", 1.0, np.ones(20)).confidence_interval() == (1, 1)
 
 
 @pytest.mark.slow

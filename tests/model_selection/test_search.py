@@ -32,7 +32,6 @@ from values import same
 
 from skauc import (
     AdaptivePrior,
-    AUCPosterior,
     NormalInverseWishart,
     ResubstitutionSplit,
     UntrustedAUCWarning,
@@ -49,6 +48,7 @@ from skauc.model_selection._candidates import (
     joint_aucs,
     selection_bias,
 )
+from skauc.results import AUCPosterior
 
 X, Y = make_classification(
     80, 6, n_informative=3, n_redundant=0, flip_y=0.3, random_state=1
@@ -433,7 +433,7 @@ def test_jobs_seeds_and_text(search, posterior):
     again = search_posterior(search, X, Y, random_state=0)
     assert same(again, posterior)
     assert same(pickle.loads(pickle.dumps(posterior)), posterior)
-    other = search_posterior(search, X, Y, random_state=1, n_draws=1000)
+    other = search_posterior(search, X, Y, random_state=1, n_resamples=1000)
     assert other.p_best == pytest.approx(posterior.p_best, abs=0.06)
     assert repr(posterior).startswith("SearchPosterior(4 candidates, selected={'log")
 
@@ -485,7 +485,7 @@ BAD = [  # arguments, text of the error
     ({"fit_params": [1.0]}, r"fit_params must be a dict .* got \[1.0\]"),
     ({"fit_params": UNEQUAL}, "same .* got .'a__sample_weight', 'b__sample_weight'"),
     ({"fit_params": {"sample_weight": [1]}}, "sample_weight must have .* 80"),
-    ({"n_draws": 0}, "n_draws must be .* >= 1, got 0"),
+    ({"n_resamples": 0}, "n_resamples must be .* >= 1, got 0"),
     ({"prior": "flat"}, "prior must be 'adaptive', 'paper'"),
     ({"random_state": "a"}, "random_state must be"),
 ]

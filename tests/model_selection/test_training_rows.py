@@ -42,11 +42,11 @@ from sklearn_versions import l1_part
 from skauc import (
     AdaptivePrior,
     GaussianAUCClassifier,
-    PairwiseAUCPosterior,
     UntrustedAUCWarning,
     auc_posterior,
     clear_cache,
 )
+from skauc.results import PairwiseAUCPosterior
 from skauc.statistics._rows import Cache
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -57,7 +57,9 @@ def compared(model, n_jobs):
 
 
 CALLS = {
-    "bootstrap": lambda m, n: bootstrap_auc(m, X, Y, n_boot=6, n_jobs=n).replicates,
+    "bootstrap": lambda m, n: (
+        bootstrap_auc(m, X, Y, n_resamples=6, n_jobs=n).replicates
+    ),
     "folds": lambda m, n: cross_val_auc(m, X, Y, n_jobs=n).parts,
     "compared": compared,
     "scorer": lambda m, n: make_cv_auc_scorer(n_jobs=n)(clone(m).fit(X, Y), X, Y),

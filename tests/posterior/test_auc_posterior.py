@@ -13,7 +13,8 @@ from scipy import stats
 from scipy.integrate import quad, trapezoid
 from scipy.special import ndtr
 
-from skauc import AUCPosterior, NormalInverseWishart, class_moments
+from skauc import NormalInverseWishart, class_moments
+from skauc.results import AUCPosterior
 
 SAMPLERS = {
     "common": oracles.sample_common,
@@ -391,7 +392,7 @@ def test_improper_prior_with_too_few_rows(rng, nu, covariance, text):
 
 
 def test_point_mass_at_half():
-    posterior = AUCPosterior.point_mass_at_half()
+    posterior = AUCPosterior.from_components(D=0.0, v=1e-300, q=1.0, df=1.0)
     assert posterior.mean() == 0.5
     assert posterior.var() == 0.0
     assert posterior.interval() == pytest.approx((0.5, 0.5))

@@ -7,7 +7,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
-from skauc import AUCPosterior
+from skauc.results import AUCPosterior
 
 # √2 Z = D√(χ²/q) + √v N, of both signs, few and many degrees of freedom
 NAMES = "weight", "D", "v", "q", "df"

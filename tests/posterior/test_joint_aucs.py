@@ -129,8 +129,8 @@ def test_no_uncertainty():
             "j must be .* 2, got 0.5",
         ),
         (
-            lambda: INDEPENDENT.difference(0, 1, n_draws=0),
-            "n_draws must be a whole number >= 1, got 0",
+            lambda: INDEPENDENT.difference(0, 1, n_resamples=0),
+            "n_resamples must be a whole number >= 1, got 0",
         ),
     ],
 )

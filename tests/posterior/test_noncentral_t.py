@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gammainc, ndtr
 
-from skauc import AUCPosterior
+from skauc.results import AUCPosterior
 
 DF = (1.0, 2.0, 3.0, 9.0)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skauc import AUCPosterior
+from skauc.results import AUCPosterior
 
 CASES = [(0.8, 0.04), (-0.3, 1.5), (0.0, 1e-6), (6.0, 0.3), (1.2, 25.0)]
 cases = pytest.mark.parametrize(("mean_probit", "variance"), CASES)

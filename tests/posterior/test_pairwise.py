@@ -8,12 +8,11 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from skauc import (
-    AUCPosterior,
     AUCPosteriorDisplay,
-    PairwiseAUCPosterior,
     bayesian_val_score,
     cbauc_scorer,
 )
+from skauc.results import AUCPosterior, PairwiseAUCPosterior
 
 PAIRS = {
     ("a", "b"): AUCPosterior.from_components(D=2.0, v=0.1, q=40.0, df=43),

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr
 
-from skauc import AUCPosterior
+from skauc.results import AUCPosterior
 
 
 @pytest.mark.parametrize("df", [1.5, 3.0, 20.0, 1e3])

@@ -9,7 +9,7 @@ from scipy import optimize, stats
 from scipy.integrate import quad
 from sklearn.metrics import roc_auc_score
 
-from skauc import BinormalROC, Moments
+from skauc.results import BinormalROC, Moments
 
 CURVES = [
     (0.0, 1.0, 1.0, 1.0),

@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from skauc import BinormalROC, BinormalROCDisplay, QuadraticForm, QuadraticROC
+from skauc import BinormalROCDisplay
+from skauc.results import BinormalROC, QuadraticForm, QuadraticROC
 
 RNG = np.random.default_rng(7)
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from scipy.special import k0
 
-from skauc import QuadraticForm
+from skauc.results import QuadraticForm
 
 # c + Σ (λ z² + b z): (weights, slopes, offset)
 FORMS = [

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skauc import Moments, class_moments
+from skauc import class_moments
+from skauc.results import Moments
 
 FORMATS = ["csr_array", "csc_array", "coo_array", "csr_matrix"]
 

@@ -9,7 +9,7 @@ from rows_in_blocks import assert_same_moments, cut, drawn
 
 from skauc import GaussianAUCClassifier, RowBlocks, binormal_roc, class_moments
 from skauc.statistics import _row_blocks
-from skauc.statistics._row_blocks import row_blocks
+from skauc.statistics._row_blocks import gathered, row_blocks
 
 
 @pytest.fixture
@@ -248,9 +248,9 @@ def test_gathered_rows_are_the_arrays(edges):
     X, y = np.arange(18.0).reshape(9, 2), np.arange(9) % 2
     weight = np.array([0.5, 0, 1, 2, 0, 0.25, 1, 3, 0])
     blocks = RowBlocks(cut((X, y, weight), np.diff(edges)))
-    for got, given in zip(blocks.gather(), (X, y, weight), strict=True):
+    for got, given in zip(gathered(blocks), (X, y, weight), strict=True):
         np.testing.assert_array_equal(got, given)
-    got = RowBlocks(cut((X, y), np.diff(edges))).gather()
+    got = gathered(RowBlocks(cut((X, y), np.diff(edges))))
     np.testing.assert_array_equal(got[0], X)
     assert got[2] is None
 
