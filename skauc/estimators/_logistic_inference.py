@@ -55,15 +55,16 @@ class ProfileLikelihood:
 
     def sandwich(self, groups=None):
         """Covariance of the estimates from the scores of rows, or of clusters."""
-        if groups is None:
-            meat = self.objective.sums(squared_scores, self.point.theta)
-        else:
-            sums = self.objective.sums(cluster_scores, self.point.theta)
-            meat = sums.T @ sums
+        scores = squared_scores if groups is None else cluster_scores
+        sums = self.objective.sums(scores, self.point.theta)
+        meat = sums if groups is None else sums.T @ sums
         return self.objective.covariance(self.point, meat)
 
-    def fall(self, contrast, gap) -> float:
-        """``2{ℓ(θ̂) − max ℓ(θ : Lθ = Lθ̂ + gap)}``, L of shape (q, M(P + 1))."""
+    def fall(self, contrast, gap, *, checked=False) -> float:
+        """``2{ℓ(θ̂) − max ℓ(θ : Lθ = Lθ̂ + gap)}``, L of shape (q, M(P + 1)).
+
+        ``checked``: for a limit or a test, where different maxima are a doubt.
+        """
         # columns of length 1 for scaled parameters
         held = (contrast @ self.objective.to_original).T
         size = np.abs(held).max(axis=0)
@@ -71,6 +72,7 @@ class ProfileLikelihood:
         self.maxima = (*self.maxima[:-1], found.theta)
         fall = float(self.point.objective - found.objective)
         self.spread = max(self.spread, -fall)  # or the estimate is a smaller maximum
+        self.doubtful |= checked and self.spread > _SAME
         return max(2 * fall, 0.0)
 
     def limits(self, contrast, error, quantile):
@@ -106,7 +108,7 @@ class ProfileLikelihood:
             self.n_starts = _STARTS
             for j in known:
                 L = np.eye(len(coef))[[j]]
-                roots[j] = self.checked_fall(L, -coef[[j]])
+                roots[j] = self.fall(L, -coef[[j]], checked=True)
                 limits[j] = self._look_again(L, errors[j], limits[j], quantile)
         self.warn()
         # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : θ_j = 0))}
@@ -115,7 +117,8 @@ class ProfileLikelihood:
     def _look_again(self, L, error, limits, quantile):
         """Limits, corrected by maxima that were found for later coefficients."""
         for _ in range(2):
-            ends = [self.checked_fall(L, np.array([t * error])) for t in limits]
+            gaps = np.reshape(limits, (2, 1)) * error
+            ends = [self.fall(L, gap, checked=True) for gap in gaps]
             if min(ends) >= quantile**2 - _SAME:
                 return limits
             limits = self.limits(L, error, quantile)
@@ -134,11 +137,10 @@ class ProfileLikelihood:
         tangent = d + along @ np.linalg.solve(held.T @ along, gap)
         shortest = held @ np.linalg.solve(held.T @ held, held.T @ d + gap)
         start = max(map(self.objective.at, (tangent, shortest)), key=_height)
-        starts = [start]
+        best, starts = start, [start]
         if not self.objective.concave:
             moved = [self._moved(far, held, gap) for far in self.maxima]
             starts += sorted(moved, key=_height)[-self.n_starts :]
-        best = starts[0]
         if held.shape[1] < len(held):  # something is left free
             basis = linalg.null_space(held.T)
             ends = [climb(self.objective, start, basis, **_CLIMB) for start in starts]
@@ -160,12 +162,6 @@ class ProfileLikelihood:
             return self.objective.at(self.point.theta + gap / reach * away)
         shortest = held @ np.linalg.solve(held.T @ held, gap - reach)
         return self.objective.at(far + shortest)
-
-    def checked_fall(self, contrast, gap) -> float:
-        """The same for a limit or a test, where different maxima are a doubt."""
-        fall = self.fall(contrast, gap)
-        self.doubtful |= self.spread > _SAME
-        return fall
 
     def warn(self):
         """Warn once of doubtful maxima, from outside of scipy's frames."""
@@ -370,7 +366,7 @@ class LogisticInference:
         self.require("likelihood_ratio_test", weighted=False)
         L, gap = self._hypothesis(contrast, null)
         likelihood = self._likelihood(reopen())
-        fall = likelihood.checked_fall(L, -gap)
+        fall = likelihood.fall(L, -gap, checked=True)
         likelihood.warn()
         return LikelihoodRatio(fall, len(L), float(chdtrc(len(L), fall)))
 
