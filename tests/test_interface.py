@@ -151,6 +151,8 @@ def test_names_of_two_scores_and_of_models():
         assert names[0] in repr(result)
     with pytest.raises(ValueError, match="score_b must not be given beside scores by"):
         skauc.compare_auc(Y, SCORES, B)
+    with pytest.raises(ValueError, match="score_a must hold a score or more by name"):
+        skauc.compare_auc(Y, {})
 
 
 def calls():

@@ -211,6 +211,8 @@ def _named(first, *others):
     if isinstance(first, Mapping) or (hasattr(first, "columns") and not others):
         refuse_ignored("beside scores by name", score_b=(others or None, None))
         names = list(first if isinstance(first, Mapping) else first.columns)
+        if not names:
+            raise ValueError("score_a must hold a score or more by name, got none")
         return [first[name] for name in names], list(map(str, names))
     scores = [first, *others]
     # an array of Dask has a name, too, but it is that of a task

@@ -18,7 +18,6 @@ from ..statistics._collections import refuse_collection
 from ..statistics._result import MOMENTS, Estimates, WholeAUC
 from ..statistics._wald import Interval, interval_tails
 from ._auc_estimate import AUCEstimate
-from ._comparison import stacked
 from ._limits import TRANSFORMS, EstimateWithLimits, wald_limits
 from ._sample import Sample
 
@@ -303,8 +302,8 @@ class OneVsRestAUC(Estimates):
         return {"average": self.auc.mean()}
 
     def _estimates(self, confidence_level):
-        rows = stacked(self.estimates, confidence_level)
-        return {"": self.labels.tolist()} | {name: rows[name] for name in MOMENTS}
+        rows = np.transpose([e._moments(confidence_level) for e in self.estimates])
+        return {"": self.labels.tolist()} | dict(zip(MOMENTS, rows, strict=True))
 
     @property
     def auc(self) -> np.ndarray:

@@ -294,11 +294,7 @@ def search_posterior(
         for c, moments in zip(candidates, joint.moments, strict=True)
     ]
     own = posteriors[k]
-    reasons = doubts.of_search(search)
-    reasons += [] if grouped else doubts.split_by_groups(search)
-    n_sets = len({c.key for c in candidates if c.key is not None})
-    if n_sets > 1 and not candidates[k].luck:  # nothing was subtracted
-        reasons.append(doubts.OTHER_FEATURES.format(n=n_sets))
+    reasons = _doubts_of(search, grouped, candidates, k)
     doubts.warn(reasons)
     own = replace(own, warnings=(*own.warnings, *reasons))
     selected = own
@@ -315,6 +311,16 @@ def search_posterior(
         joint=joint,
         **table,
     )
+
+
+def _doubts_of(search, grouped, candidates, k):
+    """Reasons to doubt a search, beyond those of its models."""
+    reasons = doubts.of_search(search)
+    reasons += [] if grouped else doubts.split_by_groups(search)
+    n_sets = len({c.key for c in candidates if c.key is not None})
+    if n_sets > 1 and not candidates[k].luck:  # nothing was subtracted
+        reasons.append(doubts.OTHER_FEATURES.format(n=n_sets))
+    return reasons
 
 
 def _prior_of_scorer(search):
