@@ -306,7 +306,7 @@ class IRLSLogisticRegression(LinearClassifier):
     def _rows(self, X, y=None, sample_weight=None, offset=None, **known):
         """Check the rows of a fit, or rows that are passed again."""
         known |= {"offset": offset, "binary": self.penalty == "firth"}
-        rows = open_rows(self, X, y, sample_weight, **known).counted()
+        rows = open_rows(self, X, y, sample_weight, **known)
         if self.class_weight is not None:
             factors = check.class_factors(self.class_weight, rows.counts, rows.classes)
             rows = replace(rows, factors=factors)
