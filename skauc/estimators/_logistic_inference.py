@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, ndtr, ndtri
 from sklearn.exceptions import ConvergenceWarning
 
-from ..statistics._checks import check_level, check_numbers, check_option, short
+from ..statistics._checks import check_numbers, check_option, short
 from ..statistics._wald import WaldTable
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import NOT_COUNTS, SampleWeightWarning
@@ -243,7 +243,6 @@ class LogisticInference:
 
     def table(self, level, method, kind, groups, reopen) -> CoefficientTable:
         """The table of Wald's tests, or of likelihood-ratio tests."""
-        check_level("confidence_level", level)
         default = "profile" if self.problem.is_firth else "wald"
         method = check_option("method", method or default, _METHODS)
         profile = method == "profile"
@@ -374,12 +373,7 @@ class LogisticInference:
         """L of shape (q, M(P + 1)) and ``Lθ − null``, estimable."""
         null = check_numbers("null", null, closed="neither")
         named = isinstance(contrast, slice | str) or _are_names(contrast)
-        L = self._rows_of(contrast) if named else check_contrast(contrast)
-        if L.shape[1] != len(self.coef):
-            raise ValueError(
-                f"contrast must have one column for each of the {len(self.coef)} "
-                f"coefficients of summary(), got shape {np.shape(contrast)}"
-            )
+        L = check_contrast(self._rows_of(contrast) if named else contrast, self.coef)
         if null.shape not in ((), (len(L),)):
             raise ValueError(f"null must be a number, or {len(L)}, got {null}")
         gap = L @ self.coef - null
@@ -410,11 +404,10 @@ class LogisticInference:
         starts = range(size - len(names), len(self.coef), size)
         L = np.eye(len(self.coef))
         rows = [start + names.index(name) for start in starts for name in wanted]
-        return check_contrast(L[rows])
+        return L[rows]
 
-    def half_widths(self, X, level):
-        """Half the width of the interval of each row's logit; NaN if not estimable."""
-        check_level("confidence_level", level)
+    def errors_of_logits(self, X):
+        """Standard error of the logit of each row; NaN if it is not estimable."""
         solution, errors, P = self.solution, self.errors(), X.shape[1]
         # √(x̃ᵀVx̃) = ‖rootᵀx̃‖ with root rootᵀ = V, in units of the errors
         unit = np.where(errors > 0, errors, 1.0)
@@ -424,7 +417,7 @@ class LogisticInference:
         first, null = root[:-P].sum(axis=0), solution.null
         size = np.linalg.norm(np.asarray(X @ root[-P:]) + first, axis=1)
         known = is_estimable(X, null[-P:], null[:-P].sum(axis=0))
-        return np.where(known, -ndtri((1 - level) / 2) * size, np.nan)
+        return np.where(known, size, np.nan)
 
     # Refusals -------------------------------------------------------------------------
 
@@ -492,11 +485,14 @@ def is_estimable(L, null, constant=0.0):
     return (np.abs(L @ null + constant) <= _NO_EFFECT * size).all(axis=1)
 
 
-def check_contrast(contrast):
+def check_contrast(contrast, coef):
     """Check the rows of a contrast: finite, not 0, linearly independent."""
     L = np.atleast_2d(check_numbers("contrast", contrast, closed="neither"))
-    if L.ndim != 2 or 0 in L.shape:
-        raise ValueError(f"contrast must be a matrix or a row, got shape {L.shape}")
+    if L.ndim != 2 or not L.size or L.shape[1] != len(coef):
+        raise ValueError(
+            f"contrast must be a matrix or a row, with one column for each of the "
+            f"{len(coef)} coefficients of summary(), got shape {L.shape}"
+        )
     # divide rows by their largest entry, so that the rank does not depend on it
     largest = np.abs(L).max(axis=1, keepdims=True)
     rank = np.linalg.matrix_rank(L / np.where(largest > 0, largest, 1.0))
