@@ -12,10 +12,9 @@ from scipy.special import chdtrc, expit, logit
 
 from .._validation import check_counted, check_score
 from ..statistics._checks import check_integer, check_numbers, check_option
-from ..statistics._result import LabelledResult
+from ..statistics._result import Estimates, LabelledResult
 from ..statistics._wald import Interval, WaldTable
 from ..statistics._weights import raised, warn_unless_counts
-from ._coefficient_tables import interval_lines
 from ._logistic_problem import LogisticProblem
 from ._rows import FitRows
 
@@ -24,7 +23,7 @@ _NAMES = ("slope", "intercept", "in_the_large")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationEstimate(LabelledResult):
+class CalibrationEstimate(Estimates, LabelledResult):
     """Calibration slope and intercepts, with their standard errors.
 
     Parameters
@@ -78,29 +77,14 @@ class CalibrationEstimate(LabelledResult):
         limits = self._wald().limits(confidence_level)
         return Interval(*(float(limit[row]) for limit in limits))
 
-    def summary(self, confidence_level=0.95, *, digits=2) -> str:
-        """Texts to paste, such as ``"slope: 0.91 (0.84 to 0.98)"``, one line each.
-
-        Parameters
-        ----------
-        confidence_level : float in (0, 1), default=0.95
-        digits : int, default=2
-            Digits after the decimal point.
-
-        Returns
-        -------
-        str
-        """
-        return interval_lines(self._wald().columns(confidence_level), digits)
-
     def _wald(self):
         """Wald table of the three estimates against those of perfect probabilities."""
         estimates = np.array([getattr(self, name) for name in _NAMES])
         perfect = np.array([1, 0, 0])
         return WaldTable(estimates, self.standard_error, perfect, names=_NAMES)
 
-    def _columns(self):
-        return self._wald().columns()
+    def _estimates(self, confidence_level):
+        return self._wald().columns(confidence_level)
 
     def _head(self):
         return {"statistic": self.statistic, "pvalue": self.pvalue}
