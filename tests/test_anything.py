@@ -207,7 +207,7 @@ OPTIONS = {
     "rows": one_of("training", "held-out", "auto"),
     "scale": one_of("auc", "probit"),
     "seed": st.sampled_from([None, 0, -1, "a", 0.5]),
-    "shrinkage": one_of(None, "auto", "oas", 0.5),
+    "shrinkage": one_of(None, "auto", 0.5),
     "size": st.sampled_from([None, 0, 3, (2, 2), -1, "a", 0.5]),
     "solver": one_of("svd", "lsqr", "eigen"),
     "standardize": one_of(True, False),

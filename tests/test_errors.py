@@ -44,8 +44,8 @@ def frame(**changes):
     return pd.DataFrame(columns | changes)
 
 
-def firth():
-    return skauc.IRLSLogisticRegression(penalty="firth").fit(X, Y)
+def firth(**options):
+    return skauc.IRLSLogisticRegression(penalty="firth", **options).fit(X, Y)
 
 
 def refused(call, *words, error=(ValueError, TypeError), where=""):
@@ -275,7 +275,7 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (irls, "max_iter", 0, []),
     (irls, "class_weight", "even", []),
     (gaussian, "shrinkage", 2.0, []),
-    (gaussian, "shrinkage", "much", ["oas"]),
+    (gaussian, "shrinkage", "much", ["auto"]),
     (gaussian, "threshold", "best", ["youden"]),
     (gaussian, "threshold", np.inf, ["finite"]),
     (gaussian, "standardize", "no", ["True or False"]),
@@ -386,12 +386,12 @@ TOGETHER = {  # calls that lack or contradict something
         ["X", "1 in column 'bmi'", "SimpleImputer"],
     ),
     "rows of a profile": (
-        lambda: firth().summary(method="profile"),
-        ["X", "profile", "pass X= and y="],
+        lambda: firth(keep_rows=False).summary(),
+        ["X", "profile", "pass X= and y=", "keep_rows=True"],
     ),
-    "no reduced model for Firth": (
-        lambda: firth().likelihood_ratio_test(firth()),
-        ["'firth'", "contrast="],
+    "a factor that is no feature": (
+        lambda: firth().likelihood_ratio_test(["race"]),
+        ["contrast", "'race'", "x0"],
     ),
     "probabilities of a forest": (
         lambda: skauc.DecisionCurveDisplay.from_predictions(
