@@ -36,9 +36,11 @@ Compare
 Choose a threshold, draw curves, plan a study
     operating_points                  sensitivity, specificity and more, with intervals
     empirical_roc                     ROC curve with confidence bands
-    binormal_roc, QuadraticROC        smooth curves; BinormalROCDisplay draws them
+    binormal_roc, QuadraticROC        smooth curves; ROCDisplay draws them
     auc_sample_size, auc_power        numbers of rows for a power or an interval
     calibration_estimate              calibration slope and intercept
+    CalibrationDisplay                calibration curve, groups, Brier score
+    DecisionCurveDisplay              net benefit of decisions by probabilities
     hosmer_lemeshow                   goodness-of-fit test of probabilities
 Train
     GaussianAUCClassifier             linear classifier with the largest Gaussian AUC
@@ -70,7 +72,9 @@ only from the lines below its own::
 
 from .adaptive._prior import AdaptivePrior
 from .displays._auc_posterior import AUCPosteriorDisplay
-from .displays._roc import BinormalROCDisplay
+from .displays._calibration import CalibrationDisplay
+from .displays._decision_curve import DecisionCurveDisplay
+from .displays._roc import ROCDisplay
 from .displays._search import SearchDisplay
 from .distributed._dask_blocks import DaskBlocks as _DaskBlocks  # noqa: F401 (registers)
 from .estimators._calibration import (
@@ -157,11 +161,12 @@ __all__ = [
     "AdaptivePrior",
     "AveragedAUC",
     "BinormalROC",
-    "BinormalROCDisplay",
     "BootstrapAUC",
+    "CalibrationDisplay",
     "CalibrationEstimate",
     "CrossValAUCComparison",
     "CrossValAUCComparisons",
+    "DecisionCurveDisplay",
     "Diagnosis",
     "EmpiricalROC",
     "GaussianAUCClassifier",
@@ -180,6 +185,7 @@ __all__ = [
     "QuadraticForm",
     "QuadraticROC",
     "ROCBand",
+    "ROCDisplay",
     "ResubstitutionSplit",
     "RowBlocks",
     "SampleWeightWarning",

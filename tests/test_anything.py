@@ -84,6 +84,7 @@ def ask(call, *values, **options):
             "Only one sample available",
             "The least populated class in y",
             "Support for labels represented as bytes",  # of scikit-learn before 1.7
+            ".* of the probabilities in y_prob are 0 or 1",
         ):
             warnings.filterwarnings("ignore", message=text)
         try:
@@ -399,8 +400,10 @@ CASES = {name: data for names, data in CASES.items() for name in names.split()}
 CLASSIFIERS = ["GaussianAUCClassifier", "IRLSLogisticRegression"]
 CLASSIFIERS += ["LinearDiscriminantROC", "QuadraticDiscriminantROC"]
 MAKERS = [name for name in skauc.__all__ if name.startswith("make_")]
+ON_PROBABILITIES = "CalibrationDisplay", "DecisionCurveDisplay"
 COSTLY = set(  # they fit many models or draw pictures
-    """SearchDisplay AUCPosteriorDisplay BinormalROCDisplay bootstrap_auc
+    """SearchDisplay AUCPosteriorDisplay ROCDisplay bootstrap_auc
+    CalibrationDisplay DecisionCurveDisplay
     compare_cross_val_auc cross_val_auc cv_auc_scorer search_posterior
     bayesian_val_score diagnose auc_posterior make_cv_auc_scorer RowBlocks
     QuadraticROC.between_normals AUCPosterior PairwiseAUCPosterior""".split()
@@ -492,8 +495,9 @@ def check_picture(data, name):
         ask(kind.from_search, searches()[1], values["X"], values["y"])
     else:
         ask(kind.from_estimator, **values, confidence_level=level)
-        scores_ = data.draw(rows(y_true=labels, y_score=scores))
-        ask(kind.from_predictions, *scores_.values(), confidence_level=level)
+        of_rows = shares if name in ON_PROBABILITIES else scores
+        given_ = data.draw(rows(y_true=labels, y_score=of_rows))
+        ask(kind.from_predictions, *given_.values(), confidence_level=level)
     pyplot.close("all")
 
 
@@ -516,7 +520,8 @@ BODIES = {
     "RowBlocks": check_blocks,
     "one_sd_rule": check_rule,
     **dict.fromkeys(
-        ("AUCPosteriorDisplay", "BinormalROCDisplay", "SearchDisplay"), check_picture
+        ("AUCPosteriorDisplay", "ROCDisplay", "SearchDisplay", *ON_PROBABILITIES),
+        check_picture,
     ),
     **dict.fromkeys(
         (

@@ -400,8 +400,10 @@ TOGETHER = {  # calls that lack or contradict something
         ["contrast", "'race'", "x0"],
     ),
     "probabilities of a forest": (
-        lambda: skauc.calibration_estimate(Y, changed(PROB, 0.0)),
-        ["y_prob", "0.0 in row 1", "clip", "np.clip"],
+        lambda: skauc.DecisionCurveDisplay.from_predictions(
+            Y, {"forest": PROB, "svm": changed(PROB, 1.5)}
+        ),
+        [r"y_prob\['svm'\] must lie in \[0, 1\]", "1.5 in row 1", "Calibrated.*"],
     ),
     "one group a fold": (
         lambda: skauc.cross_val_auc(LogisticRegression(), X, Y, LeaveOneOut()),

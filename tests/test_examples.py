@@ -156,6 +156,18 @@ def numbers_are_those_of_proc(out):
     ]
 
 
+def right_ranking_with_wrong_probabilities(out):
+    ((pvalue,),) = numbers(out, "p of the difference:")
+    assert pvalue > 0.5
+    ((_, low, high),) = numbers(out, "slope of logistic:")
+    ((_, _, too_extreme),) = numbers(out, "slope of naive Bayes:")
+    assert too_extreme < low < 1 < high
+    benefit = {k: numbers(out, f"net benefit of {k}:")[0][0] for k in BENEFITS}
+    assert benefit["naive Bayes"] < min(benefit["treat all"], benefit["recalibrated"])
+    assert max(benefit, key=benefit.get) == "logistic"
+
+
+BENEFITS = "logistic", "naive Bayes", "recalibrated", "treat all"
 FACTS = {
     "plot_1_choose_a_model": one_fit_each_and_the_interval_contains_the_truth,
     "plot_2_two_priors_on_noise": published_prior_takes_noise_for_signal,
@@ -170,6 +182,7 @@ FACTS = {
     "plot_11_clinical_study": validation_agrees_with_the_development,
     "plot_12_credit_scoring": weights_are_not_rows,
     "plot_13_from_proc": numbers_are_those_of_proc,
+    "plot_14_from_probabilities_to_decisions": right_ranking_with_wrong_probabilities,
 }
 
 

@@ -11,15 +11,17 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, expit, logit
 
 from .._validation import check_counted, check_score
-from ..statistics._checks import check_integer, check_numbers, check_option
+from ..statistics._checks import check_integer, check_option
 from ..statistics._result import LabelledResult
 from ..statistics._wald import Interval, WaldTable
+from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import raised, warn_unless_counts
 from ._coefficient_tables import interval_lines
 from ._logistic_problem import LogisticProblem
 from ._rows import FitRows
 
 _MOST_GROUPS = 10**6
+_INNERMOST = np.nextafter([0.0, 1.0], [1.0, 0.0])  # floats with finite logits
 _NAMES = ("slope", "intercept", "in_the_large")
 
 
@@ -121,7 +123,10 @@ def calibration_estimate(
     y_true : array-like of shape (n,)
         Labels of two classes.
     y_prob : array-like of shape (n,)
-        Predicted probability of the positive class, in (0, 1).
+        Predicted probability of the positive class, in [0, 1]. Their logits enter:
+        those of exactly 0 and 1 are infinite. Here and in
+        :class:`skauc.CalibrationDisplay`, 0 is moved to half the smallest other
+        probability, and 1 half-way from the largest other one to 1, with a warning.
     sample_weight : array-like of shape (n,), default=None
         Counts of rows.
     pos_label : label, default=None
@@ -137,8 +142,13 @@ def calibration_estimate(
     Raises
     ------
     ValueError
-        If a probability is 0 or 1 (its logit is infinite), all are equal, or they
-        separate the classes (the slope is infinite).
+        If a number lies outside [0, 1], all probabilities are 0 or 1, all are equal, or
+        they separate the classes (the slope is infinite).
+
+    Warns
+    -----
+    UserWarning
+        If probabilities of 0 or 1 were moved.
 
     Notes
     -----
@@ -168,18 +178,41 @@ def calibration_estimate(
     in_the_large   0.05484         0.06511  -0.07277  0.1825     0.8423     0.3996
     """
     given = y_true, y_prob, sample_weight, pos_label
-    positive, probability, weight, label = _check(*given)
-    extreme = np.flatnonzero((probability == 0) | (probability == 1))
-    if len(extreme):
-        row = extreme[0]
+    positive, probability, weight, label = checked_probabilities(*given)
+    inside = inner_probabilities(probability)
+    return estimate_of(inside, positive, weight, label)
+
+
+def inner_probabilities(probability):
+    """Probabilities in (0, 1): 0 and 1 are moved half-way to the next other one."""
+    inner = probability[(probability > 0) & (probability < 1)]
+    if len(inner) == len(probability):
+        return probability
+    if not len(inner):
         raise ValueError(
-            "y_prob must lie in (0, 1) for a calibration slope, because the logit of 0 "
-            f"or 1 is infinite, got {probability[row]} in row {row}; clip them, for "
-            "example by np.clip(y_prob, 1e-6, 1 - 1e-6)"
+            "y_prob must hold probabilities between 0 and 1, got only 0 and 1, as "
+            "predicted labels are; pass predict_proba(X)[:, 1]"
         )
+    low, high = np.clip([inner.min() / 2, (1 + inner.max()) / 2], *_INNERMOST)
+    warn_caller(
+        f"{len(probability) - len(inner)} of the probabilities in y_prob are 0 or 1, "
+        f"whose logits are infinite: 0 was moved to {low:.3g} and 1 to {high:.3g}, "
+        "half-way to the next other one. Slope, intercepts and curve depend on this",
+        UserWarning,
+    )
+    return np.clip(probability, low, high)
+
+
+def logistic_fit(X, positive, weight):
+    """The maximum-likelihood fit of columns X to the mask of the positive rows."""
+    rows = FitRows(X, positive.astype(np.int64), np.arange(2), weight)
+    return LogisticProblem(rows.classes).maximise(rows)
+
+
+def estimate_of(probability, positive, count, label) -> CalibrationEstimate:
+    """Slope and intercepts of checked probabilities inside (0, 1)."""
     logits = logit(probability)
-    rows = FitRows(logits[:, None], positive.astype(np.int64), np.arange(2), weight)
-    found = LogisticProblem(rows.classes).maximise(rows)
+    found = logistic_fit(logits[:, None], positive, count)
     if found.rank < 2:
         raise ValueError(
             f"y_prob must hold at least two different values, got only {probability[0]}"
@@ -189,7 +222,6 @@ def calibration_estimate(
             "y_prob must not separate the classes, because the slope is infinite then, "
             f"got {found.separation} separation"
         )
-    count = np.ones(len(logits)) if weight is None else weight
     # ℓ(a = 0, b = 1) = −Σ w log(1 + e^{∓logit}), − for events;  LR = 2(ℓ̂ − ℓ)
     perfect = -count @ np.logaddexp(0, np.where(positive, -logits, logits))
     statistic = max(float(2 * (found.log_likelihood - perfect)), 0.0)
@@ -334,19 +366,10 @@ def hosmer_lemeshow(
     6.1 on 10 degrees, p = 0.81
     """
     given = y_true, y_prob, sample_weight, pos_label
-    positive, probability, weight, label = _check(*given)
+    positive, probability, weight, label = checked_probabilities(*given)
     check_option("rows", rows, ("training", "held-out"))
     check_integer("n_groups", n_groups, 2, _MOST_GROUPS)
-    weight = np.ones(len(positive)) if weight is None else weight
-    edges = np.unique(_quantiles(probability, weight, n_groups))
-    # groups (q_{k−1}, q_k]; the smallest value, q₀, belongs to the first group
-    group = np.clip(np.searchsorted(edges, probability) - 1, 0, max(len(edges) - 2, 0))
-    n, observed, expected = (
-        np.bincount(group, values)
-        for values in (weight, weight * positive, weight * probability)
-    )
-    kept = n > 0
-    n, observed, expected = n[kept], observed[kept], expected[kept]
+    n, observed, expected = grouped(probability, positive, weight, n_groups)
     df = len(n) - 2 * (rows == "training")
     if df < 1:
         raise ValueError(
@@ -362,22 +385,40 @@ def hosmer_lemeshow(
     return HosmerLemeshow(statistic, df, pvalue, *table, pos_label=label)
 
 
-def _quantiles(values, weight, n_groups):
-    """Type 7 quantiles of values, each counted ``weight`` times."""
+def grouped(probability, positive, weight, n_groups):
+    """Rows, events and expected events of groups between quantiles."""
+    edges = np.unique(quantiles(probability, weight, np.arange(n_groups + 1), n_groups))
+    # groups (q_{k−1}, q_k]; the smallest value, q₀, belongs to the first group
+    group = np.clip(np.searchsorted(edges, probability) - 1, 0, max(len(edges) - 2, 0))
+    sums = [
+        np.bincount(group, values)
+        for values in (weight, weight * positive, weight * probability)
+    ]
+    return [values[sums[0] > 0] for values in sums]
+
+
+def quantiles(values, weight, k, n_parts):
+    """Type 7 quantiles k/n_parts of values, each counted ``weight`` times."""
     order = np.argsort(values, kind="stable")
     values, ends = values[order], np.cumsum(weight[order])
     # Type 7: h = (n − 1) k/K, the rows ⌊h⌋ and ⌊h⌋ + 1 (from 0), a line between
-    h = np.arange(n_groups + 1) * max(ends[-1] - 1, 0) / n_groups
+    h = np.asarray(k) * max(ends[-1] - 1, 0) / n_parts
     rows = np.searchsorted(ends, [np.floor(h), np.floor(h) + 1], side="right")
     low, high = values[np.minimum(rows, len(values) - 1)]
     return low + (h - np.floor(h)) * (high - low)
 
 
-def _check(y_true, y_prob, sample_weight, pos_label):
-    """Check labels, probabilities in [0, 1] and weights; also the positive label."""
+def checked_probabilities(y_true, y_prob, sample_weight, pos_label, *, name="y_prob"):
+    """Mask, probabilities in [0, 1], weights and the positive label, all checked."""
     given = y_true, sample_weight, y_prob
     positive, label, weight, prob = check_counted(*given, pos_label=pos_label)
-    probability = check_score(prob, len(positive), name="y_prob")
-    check_numbers("y_prob", probability, 0, 1)
+    probability = check_score(prob, len(positive), name=name)
+    for row in np.flatnonzero((probability < 0) | (probability > 1))[:1]:
+        raise ValueError(
+            f"{name} must lie in [0, 1], got {probability[row]} in row {row}; pass "
+            "predict_proba(X)[:, 1], or make probabilities of scores by "
+            "CalibratedClassifierCV"
+        )
     warn_unless_counts(weight)
-    return positive, probability, raised(weight), label
+    weight = np.ones(len(positive)) if weight is None else raised(weight)
+    return positive, probability, weight, label

@@ -201,17 +201,17 @@ class AUCEstimate(EstimateWithLimits):
         return super()._row() | {"n_neg": self.n_neg, "n_pos": self.n_pos}
 
     def plot(self, ax=None, **options):
-        """Draw the ROC curve in a :class:`skauc.BinormalROCDisplay`.
+        """Draw the ROC curve in a :class:`skauc.ROCDisplay`.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
         **options
-            As for :meth:`skauc.BinormalROCDisplay.from_predictions`.
+            As for :meth:`skauc.ROCDisplay.from_predictions`.
 
         Returns
         -------
-        BinormalROCDisplay
+        ROCDisplay
             The credible band is drawn only for independent rows (no ``groups``).
 
         Raises

@@ -237,18 +237,18 @@ class EmpiricalROC(LabelledResult):
         return roc_band(self._sample.levels, level, method, fpr, *drawn)
 
     def plot(self, ax=None, **options):
-        """Draw the curve with its band in a :class:`skauc.BinormalROCDisplay`.
+        """Draw the curve with its band in a :class:`skauc.ROCDisplay`.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
         **options
             ``confidence_level``, ``band`` (a method of :meth:`band`, a list of methods,
-            or None) and the options of :meth:`skauc.BinormalROCDisplay.plot`.
+            or None) and the options of :meth:`skauc.ROCDisplay.plot`.
 
         Returns
         -------
-        BinormalROCDisplay
+        ROCDisplay
         """
         return picture(self, ax, **options)
 

@@ -48,6 +48,32 @@ class Result:
         names = columns.pop("", None)
         return data_frame(columns, index=None if names is None else list(names))
 
+    def plot(self, ax=None, **options):
+        """Draw the result: curves, points on their curve, or a forest plot.
+
+        A forest plot has one row for each estimate with its limits.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        **options
+            Of the display (``confidence_level``, …), or style of the intervals of a
+            forest plot, as for matplotlib's ``errorbar``.
+
+        Returns
+        -------
+        display
+            With the matplotlib objects in ``ax_``, ``figure_``, ``line_``,
+            ``points_`` or ``intervals_``.
+
+        Raises
+        ------
+        TypeError
+            If the result has no estimates with limits.
+        """
+        return picture(self, ax, **options)
+
     def _labelled_columns(self) -> dict[str, Sequence]:
         """The columns, and the positive class where the result depends on it."""
         columns = dict(self._columns())

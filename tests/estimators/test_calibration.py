@@ -73,10 +73,7 @@ def test_slope_covers_one():
 @pytest.mark.parametrize(
     ("p", "text"),
     [
-        (
-            [0.1, 0.2, 1.0, 0.5],
-            r"y_prob must lie .* calibration slope, .* got 1.0",
-        ),
+        ([0, 1, 1, 0], "y_prob must hold probabilities .* got only 0 and 1"),
         ([0.1, 0.2, 1.5, 0.5], r"y_prob must lie in \[0, 1\], got 1.5"),
         ([0.2, 0.2, 0.2, 0.2], "two different values, got only 0.2"),
         ([0.1, 0.2, 0.3, 0.4], "not separate the classes, .* got complete separation"),
@@ -85,6 +82,15 @@ def test_slope_covers_one():
 def test_slopes_that_do_not_exist(p, text):
     with pytest.raises(ValueError, match=text):
         calibration_estimate([0, 0, 1, 1], p)
+
+
+def test_certain_probabilities_are_moved_half_way_to_the_next():
+    y, given, moved = Y, R["other"].copy(), R["other"].copy()
+    given[[0, 1, 2]], others = [0, 1, 0], given[3:]
+    moved[[0, 2]], moved[1] = others.min() / 2, (1 + others.max()) / 2
+    with pytest.warns(UserWarning, match="3 of the probabilities in y_prob are 0 or 1"):
+        found = calibration_estimate(y, given)
+    assert found.slope == calibration_estimate(y, moved).slope
 
 
 # Hosmer and Lemeshow ------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from skauc import BinormalROC, BinormalROCDisplay, QuadraticForm, QuadraticROC
+from skauc import BinormalROC, QuadraticForm, QuadraticROC, ROCDisplay
 
 RNG = np.random.default_rng(7)
 
@@ -259,7 +259,7 @@ def test_no_threshold_beats_guessing():
 def test_the_display_takes_it():
     pytest.importorskip("matplotlib").use("Agg")
     roc = QuadraticROC.between_normals(*CLASSES[1])
-    line = BinormalROCDisplay(roc, name="quadratic").plot(plot_chance_level=True).line_
+    line = ROCDisplay(roc, name="quadratic").plot(plot_chance_level=True).line_
     assert line.get_label() == f"quadratic (AUC = {roc.auc:.2f})"
     np.testing.assert_allclose(line.get_ydata(), roc.roc(line.get_xdata()))
 
