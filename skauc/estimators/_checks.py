@@ -4,7 +4,7 @@ import numpy as np
 
 from .._validation import check_floats, check_labels, check_score, distinct_labels
 from ..statistics._checks import check_interval, short
-from ..statistics._collections import kind_of_blocks
+from ..statistics._collections import refuse_collection
 from ..statistics._moments import Moments
 from ..statistics._numerics import RANGE
 
@@ -81,13 +81,7 @@ def offset(values, n, classes) -> np.ndarray | None:
 
 def discriminant(X, y, given_priors):
     """Check the rows of a discriminant; return the labels."""
-    kind = kind_of_blocks(X)
-    if kind is not None:
-        raise ValueError(
-            "X must be an array where all rows are needed at once, as for a "
-            f"discriminant, got {kind}, which is not gathered; GaussianAUCClassifier "
-            "and IRLSLogisticRegression fit rows in blocks"
-        )
+    refuse_collection("X", X)
     if y is None:
         raise ValueError("y should be a 1d array, got None")
     column = check_labels(y, name="y")

@@ -149,7 +149,7 @@ class GaussianAUCClassifier(LinearClassifier):
         """
         self._check_parameters()
         with unchanged_by_errors(self, X):
-            rows = open_rows(self, X, y, sample_weight, binary=True).counted()
+            rows = open_rows(self, X, y, sample_weight, binary=True)
             rows = rows.raised(by_class=True)
             self.classes_ = rows.classes
             if rows.n_rows < rows.n_features:
@@ -199,8 +199,7 @@ class GaussianAUCClassifier(LinearClassifier):
                 f"{given.tolist()}"
             )
         with unchanged_by_errors(self, X):
-            options = {"known": known, "binary": True}
-            rows = open_rows(self, X, y, sample_weight, **options).counted()
+            rows = open_rows(self, X, y, sample_weight, known=known, binary=True)
             parts = rows.class_moments()
             if not first:
                 parts = map(Moments.__add__, self.moments_, parts)

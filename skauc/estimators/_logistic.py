@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..statistics._checks import check_flag, check_integer, check_interval, check_option
 from ..statistics._row_blocks import row_blocks
-from ..statistics._wald import Interval
+from ..statistics._wald import Interval, WaldTable
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import are_counts
 from . import _checks as check
@@ -306,7 +306,7 @@ class IRLSLogisticRegression(LinearClassifier):
     def _rows(self, X, y=None, sample_weight=None, offset=None, **known):
         """Check the rows of a fit, or rows that are passed again."""
         known |= {"offset": offset, "binary": self.penalty == "firth"}
-        rows = open_rows(self, X, y, sample_weight, **known).counted()
+        rows = open_rows(self, X, y, sample_weight, **known)
         if self.class_weight is not None:
             factors = check.class_factors(self.class_weight, rows.counts, rows.classes)
             rows = replace(rows, factors=factors)
@@ -578,9 +578,9 @@ class IRLSLogisticRegression(LinearClassifier):
                 "predict_interval is for two classes, got classes_ "
                 f"{self.classes_.tolist()}"
             )
-        centre = self.decision_function(X, offset)
-        half = inference.half_widths(self._features(X), confidence_level)
-        return Interval(expit(centre - half), expit(centre + half))
+        errors = inference.errors_of_logits(self._features(X))
+        wald = WaldTable(self.decision_function(X, offset), errors)
+        return Interval(*map(expit, wald.limits(confidence_level)))
 
     def likelihood_ratio_test(
         self, contrast, null=0.0, *, feature_names=None, **rows

@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, ndtr, ndtri
 from sklearn.exceptions import ConvergenceWarning
 
-from ..statistics._checks import check_level, check_numbers, check_option, short
+from ..statistics._checks import check_numbers, check_option, short
 from ..statistics._wald import WaldTable
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import NOT_COUNTS, SampleWeightWarning
@@ -55,15 +55,16 @@ class ProfileLikelihood:
 
     def sandwich(self, groups=None):
         """Covariance of the estimates from the scores of rows, or of clusters."""
-        if groups is None:
-            meat = self.objective.sums(squared_scores, self.point.theta)
-        else:
-            sums = self.objective.sums(cluster_scores, self.point.theta)
-            meat = sums.T @ sums
+        scores = squared_scores if groups is None else cluster_scores
+        sums = self.objective.sums(scores, self.point.theta)
+        meat = sums if groups is None else sums.T @ sums
         return self.objective.covariance(self.point, meat)
 
-    def fall(self, contrast, gap) -> float:
-        """``2{ℓ(θ̂) − max ℓ(θ : Lθ = Lθ̂ + gap)}``, L of shape (q, M(P + 1))."""
+    def fall(self, contrast, gap, *, checked=False) -> float:
+        """``2{ℓ(θ̂) − max ℓ(θ : Lθ = Lθ̂ + gap)}``, L of shape (q, M(P + 1)).
+
+        ``checked``: for a limit or a test, where different maxima are a doubt.
+        """
         # columns of length 1 for scaled parameters
         held = (contrast @ self.objective.to_original).T
         size = np.abs(held).max(axis=0)
@@ -71,6 +72,7 @@ class ProfileLikelihood:
         self.maxima = (*self.maxima[:-1], found.theta)
         fall = float(self.point.objective - found.objective)
         self.spread = max(self.spread, -fall)  # or the estimate is a smaller maximum
+        self.doubtful |= checked and self.spread > _SAME
         return max(2 * fall, 0.0)
 
     def limits(self, contrast, error, quantile):
@@ -106,7 +108,7 @@ class ProfileLikelihood:
             self.n_starts = _STARTS
             for j in known:
                 L = np.eye(len(coef))[[j]]
-                roots[j] = self.checked_fall(L, -coef[[j]])
+                roots[j] = self.fall(L, -coef[[j]], checked=True)
                 limits[j] = self._look_again(L, errors[j], limits[j], quantile)
         self.warn()
         # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : θ_j = 0))}
@@ -115,7 +117,8 @@ class ProfileLikelihood:
     def _look_again(self, L, error, limits, quantile):
         """Limits, corrected by maxima that were found for later coefficients."""
         for _ in range(2):
-            ends = [self.checked_fall(L, np.array([t * error])) for t in limits]
+            gaps = np.reshape(limits, (2, 1)) * error
+            ends = [self.fall(L, gap, checked=True) for gap in gaps]
             if min(ends) >= quantile**2 - _SAME:
                 return limits
             limits = self.limits(L, error, quantile)
@@ -134,11 +137,10 @@ class ProfileLikelihood:
         tangent = d + along @ np.linalg.solve(held.T @ along, gap)
         shortest = held @ np.linalg.solve(held.T @ held, held.T @ d + gap)
         start = max(map(self.objective.at, (tangent, shortest)), key=_height)
-        starts = [start]
+        best, starts = start, [start]
         if not self.objective.concave:
             moved = [self._moved(far, held, gap) for far in self.maxima]
             starts += sorted(moved, key=_height)[-self.n_starts :]
-        best = starts[0]
         if held.shape[1] < len(held):  # something is left free
             basis = linalg.null_space(held.T)
             ends = [climb(self.objective, start, basis, **_CLIMB) for start in starts]
@@ -160,12 +162,6 @@ class ProfileLikelihood:
             return self.objective.at(self.point.theta + gap / reach * away)
         shortest = held @ np.linalg.solve(held.T @ held, gap - reach)
         return self.objective.at(far + shortest)
-
-    def checked_fall(self, contrast, gap) -> float:
-        """The same for a limit or a test, where different maxima are a doubt."""
-        fall = self.fall(contrast, gap)
-        self.doubtful |= self.spread > _SAME
-        return fall
 
     def warn(self):
         """Warn once of doubtful maxima, from outside of scipy's frames."""
@@ -247,7 +243,6 @@ class LogisticInference:
 
     def table(self, level, method, kind, groups, reopen) -> CoefficientTable:
         """The table of Wald's tests, or of likelihood-ratio tests."""
-        check_level("confidence_level", level)
         default = "profile" if self.problem.is_firth else "wald"
         method = check_option("method", method or default, _METHODS)
         profile = method == "profile"
@@ -370,7 +365,7 @@ class LogisticInference:
         self.require("likelihood_ratio_test", weighted=False)
         L, gap = self._hypothesis(contrast, null)
         likelihood = self._likelihood(reopen())
-        fall = likelihood.checked_fall(L, -gap)
+        fall = likelihood.fall(L, -gap, checked=True)
         likelihood.warn()
         return LikelihoodRatio(fall, len(L), float(chdtrc(len(L), fall)))
 
@@ -378,12 +373,7 @@ class LogisticInference:
         """L of shape (q, M(P + 1)) and ``Lθ − null``, estimable."""
         null = check_numbers("null", null, closed="neither")
         named = isinstance(contrast, slice | str) or _are_names(contrast)
-        L = self._rows_of(contrast) if named else check_contrast(contrast)
-        if L.shape[1] != len(self.coef):
-            raise ValueError(
-                f"contrast must have one column for each of the {len(self.coef)} "
-                f"coefficients of summary(), got shape {np.shape(contrast)}"
-            )
+        L = check_contrast(self._rows_of(contrast) if named else contrast, self.coef)
         if null.shape not in ((), (len(L),)):
             raise ValueError(f"null must be a number, or {len(L)}, got {null}")
         gap = L @ self.coef - null
@@ -414,11 +404,10 @@ class LogisticInference:
         starts = range(size - len(names), len(self.coef), size)
         L = np.eye(len(self.coef))
         rows = [start + names.index(name) for start in starts for name in wanted]
-        return check_contrast(L[rows])
+        return L[rows]
 
-    def half_widths(self, X, level):
-        """Half the width of the interval of each row's logit; NaN if not estimable."""
-        check_level("confidence_level", level)
+    def errors_of_logits(self, X):
+        """Standard error of the logit of each row; NaN if it is not estimable."""
         solution, errors, P = self.solution, self.errors(), X.shape[1]
         # √(x̃ᵀVx̃) = ‖rootᵀx̃‖ with root rootᵀ = V, in units of the errors
         unit = np.where(errors > 0, errors, 1.0)
@@ -428,7 +417,7 @@ class LogisticInference:
         first, null = root[:-P].sum(axis=0), solution.null
         size = np.linalg.norm(np.asarray(X @ root[-P:]) + first, axis=1)
         known = is_estimable(X, null[-P:], null[:-P].sum(axis=0))
-        return np.where(known, -ndtri((1 - level) / 2) * size, np.nan)
+        return np.where(known, size, np.nan)
 
     # Refusals -------------------------------------------------------------------------
 
@@ -496,11 +485,14 @@ def is_estimable(L, null, constant=0.0):
     return (np.abs(L @ null + constant) <= _NO_EFFECT * size).all(axis=1)
 
 
-def check_contrast(contrast):
+def check_contrast(contrast, coef):
     """Check the rows of a contrast: finite, not 0, linearly independent."""
     L = np.atleast_2d(check_numbers("contrast", contrast, closed="neither"))
-    if L.ndim != 2 or 0 in L.shape:
-        raise ValueError(f"contrast must be a matrix or a row, got shape {L.shape}")
+    if L.ndim != 2 or not L.size or L.shape[1] != len(coef):
+        raise ValueError(
+            f"contrast must be a matrix or a row, with one column for each of the "
+            f"{len(coef)} coefficients of summary(), got shape {L.shape}"
+        )
     # divide rows by their largest entry, so that the rank does not depend on it
     largest = np.abs(L).max(axis=1, keepdims=True)
     rank = np.linalg.matrix_rank(L / np.where(largest > 0, largest, 1.0))

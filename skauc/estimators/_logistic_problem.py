@@ -116,7 +116,7 @@ class LogisticProblem:
 
 def _in_row_space(problem, rows, steps):
     """Maximise in the coordinates of the rows' span, for P > n."""
-    rows = rows.weighed()
+    rows = rows.in_memory()
     X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
     X = X.astype(float, copy=False)
     # the intercept absorbs the centre

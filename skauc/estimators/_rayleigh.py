@@ -53,7 +53,7 @@ class RayleighProblem:
     @classmethod
     def of_few_rows(cls, rows, standardize):
         """Problem in the span of rows in memory, for P > n."""
-        rows = rows.weighed()
+        rows = rows.in_memory()
         X, positive, weight = rows.X, rows.y == 1, rows.weight
         neg, pos = class_moments(X, positive, weight, featurewise=True)
         origin, scale = _centre_and_scale(neg, pos, standardize)

@@ -57,12 +57,10 @@ class FitRows:
         """Number of features."""
         return self.X.shape[1]
 
-    @cached_property
+    @property
     def n_rows(self) -> int:
-        """Number of rows of positive weight."""
-        if self.weight is None:
-            return len(self.y)
-        return int(np.count_nonzero(self.weight))
+        """Number of rows, all of positive weight."""
+        return len(self.y)
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -111,10 +109,9 @@ class FitRows:
             return replace(self, weight=weight, factors=1 / factors)
         return replace(self, weight=self.weight * factors)
 
-    def weighed(self) -> FitRows:
-        """The rows of positive weight in memory, with checked features."""
-        rows = self.counted()
-        rows = replace(rows, X=rows.X[:])
+    def in_memory(self) -> FitRows:
+        """The rows in memory, with checked features."""
+        rows = replace(self, X=self.X[:])
         check.feature_range(rows.X)
         return rows
 
@@ -170,7 +167,7 @@ def fourth_powers(rows, centres, scale):
 def open_rows(
     model, X, y, sample_weight, offset=None, groups=None, *, known=None, binary=False
 ) -> FitRows:
-    """Check the rows of a fit.
+    """Check the rows of a fit, and leave out those of weight 0.
 
     Only the ``known`` classes may occur; None takes all classes of the labels, which
     need positive weight, and is a new fit. Features in memory are dense or CSR and not
@@ -208,8 +205,9 @@ def open_rows(
     )
     if known is None:
         rows.check_totals()
+    rows = rows.counted()
     if blocks is not None and rows.n_rows < rows.n_features:
-        return rows.weighed()
+        return rows.in_memory()
     return rows
 
 

@@ -203,7 +203,7 @@ def test_predictions_do_not_gather(rng, way, model):
 @pytest.mark.parametrize("kind", [LinearDiscriminantROC, QuadraticDiscriminantROC])
 def test_discriminants_need_all_rows(rng, way, kind):
     X, y = make(rng, 2)
-    text = "all rows .* GaussianAUCClassifier and IRLSLogisticRegression fit rows in"
+    text = "all rows .* GaussianAUCClassifier and IRLSLogisticRegression take rows in"
     given = way(X, y)
     with pytest.raises(ValueError, match=text):
         kind().fit(given[0], y)
