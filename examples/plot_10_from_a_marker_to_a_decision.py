@@ -127,7 +127,7 @@ print(f"  for an interval of width .05: {narrow.n_pos} + {narrow.n_neg}")
 # %%
 fig, axes = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
 empirical_roc(y, s).plot(
-    axes[0], name="150 patients", band=["pointwise", "simultaneous"], plot_youden=False
+    axes[0], name="150 patients", band=["pointwise", "simultaneous"]
 )
 curve = empirical_roc(y_rest, s_rest)
 axes[0].plot(curve.fpr, curve.tpr, "k:", label="other patients")

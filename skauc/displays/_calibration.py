@@ -65,8 +65,8 @@ class CalibrationDisplay(Display):
     .95 otherwise. It is a straight line in logits where a spline would separate the
     classes or has too few distinct values. It is drawn between the 10th smallest and
     the 10th largest probability, or the quantiles .05 and .95 below 200 rows. In
-    simulations of 50 to 500 rows the band covers .92 to .97 on average over the rows,
-    whether the true curve is straight or has one bend; with two bends it covers .74 to
+    simulations of 50 to 500 rows the band covers .90 to .97 on average over the rows,
+    where the true curve is straight or has one bend; with two bends it covers .74 to
     .91 below 100 rows, because three knots cannot follow them.
 
     Groups lie between quantiles, as for :func:`skauc.hosmer_lemeshow`, with Wilson's
@@ -89,9 +89,9 @@ class CalibrationDisplay(Display):
     >>> p = rng.uniform(0.05, 0.95, 400)
     >>> display = CalibrationDisplay.from_predictions(rng.uniform(size=400) < p, p)
     >>> print(display.line_.get_label())
-    slope 0.88 (0.68 to 1.08)
-    intercept 0.00 (-0.22 to 0.23)
-    Brier score 0.18 (0.17 to 0.20)
+    slope 1.17 (0.93 to 1.41)
+    intercept -0.10 (-0.33 to 0.13)
+    Brier score 0.17 (0.15 to 0.19)
     """
 
     curve: Curve

@@ -159,7 +159,10 @@ class SearchDisplay(Display):
             )
         simplest = None if order is None else self.posterior.simplest(order)
         self._mark(*places, simplest, auc_text(chosen, limits))
-        self._close(despine, "lower right" if self.line_ is not None else None)
+        loc = "lower right" if self.line_ is not None else None
+        # the names of candidates leave room at the left
+        side = "right" if self.intervals_ is not None else "center"
+        self._close(despine, loc, side)
         return self
 
     @property

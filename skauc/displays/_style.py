@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..posterior._joint import AUCDifferencePosterior
-from ..statistics._checks import check_option
+from ..statistics._checks import check_option, short
 from ..statistics._collections import refuse_collection
 from ..statistics._result import Result, picture
 
@@ -60,6 +60,11 @@ def responses(estimator, X, method, pos_label):
     if method == "auto":
         has_decision = hasattr(estimator, "decision_function")
         method = "decision_function" if has_decision else "predict_proba"
+    if not hasattr(estimator, method):
+        raise ValueError(
+            f"estimator must have {method}, got {short(estimator)}; a "
+            "CalibratedClassifierCV of it has predict_proba"
+        )
     score = getattr(estimator, method)(X)
     if method == "predict_proba":
         return score[:, classes.index(pos_label)], pos_label
@@ -134,7 +139,7 @@ class Display:
             right.tick_params(length=0)
         return drawn
 
-    def _close(self, despine, loc=None, **legend):
+    def _close(self, despine, loc, side="center", **legend):
         """Draw the legend inside at loc, or below the axes if it would cover a curve.
 
         Only a layout engine makes room below; without one the legend stays inside.
@@ -146,8 +151,8 @@ class Display:
         if self.figure_.get_layout_engine() is None:
             return
         if loc is None or self._covers_a_curve(drawn):
-            side, x = ("right", 1) if loc is None else ("center", 0.5)
-            legend |= {"loc": f"upper {side}", "bbox_to_anchor": (x, 0)}
+            legend["bbox_to_anchor"] = (1 if side == "right" else 0.5, 0)
+            legend["loc"] = f"upper {side}"
             self.ax_.legend(borderaxespad=_BELOW, **legend)
 
     def _covers_a_curve(self, legend):

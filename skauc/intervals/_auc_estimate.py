@@ -8,7 +8,6 @@ import numpy as np
 
 from ..statistics._checks import check_option, refuse_ignored
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
-from ..statistics._result import picture
 from ..statistics._wald import Interval, interval_tails
 from ._limits import TRANSFORMS, EstimateWithLimits, score_limits, wald_limits
 from ._partial_auc import PartialAUC
@@ -199,27 +198,6 @@ class AUCEstimate(EstimateWithLimits):
 
     def _row(self):
         return super()._row() | {"n_neg": self.n_neg, "n_pos": self.n_pos}
-
-    def plot(self, ax=None, **options):
-        """Draw the ROC curve in a :class:`skauc.ROCDisplay`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        **options
-            As for :meth:`skauc.ROCDisplay.from_predictions`.
-
-        Returns
-        -------
-        ROCDisplay
-            The credible band is drawn only for independent rows (no ``groups``).
-
-        Raises
-        ------
-        ValueError
-            If a score is infinite, or a class has one row.
-        """
-        return picture(self, ax, **options)
 
     def partial_auc(self, *, fpr=None, tpr=None, standardize=False) -> PartialAUC:
         """Area under a part of the ROC curve, with its standard error and interval.

@@ -15,7 +15,7 @@ from ..statistics._checks import (
     short,
 )
 from ..statistics._levels import height
-from ..statistics._result import LabelledResult, picture
+from ..statistics._result import LabelledResult
 from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
 from ._sample import Sample, sample_of
@@ -235,22 +235,6 @@ class EmpiricalROC(LabelledResult):
         self._sample.warn_unless_counts()
         drawn = n_draws, random_state, self.pos_label
         return roc_band(self._sample.levels, level, method, fpr, *drawn)
-
-    def plot(self, ax=None, **options):
-        """Draw the curve with its band in a :class:`skauc.ROCDisplay`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        **options
-            ``confidence_level``, ``band`` (a method of :meth:`band`, a list of methods,
-            or None) and the options of :meth:`skauc.ROCDisplay.plot`.
-
-        Returns
-        -------
-        ROCDisplay
-        """
-        return picture(self, ax, **options)
 
 
 @dataclass(frozen=True, eq=False)

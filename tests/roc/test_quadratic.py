@@ -260,7 +260,7 @@ def test_the_display_takes_it():
     pytest.importorskip("matplotlib").use("Agg")
     roc = QuadraticROC.between_normals(*CLASSES[1])
     line = ROCDisplay(roc, name="quadratic").plot(plot_chance_level=True).line_
-    assert line.get_label() == f"quadratic (AUC = {roc.auc:.2f})"
+    assert line.get_label() == f"quadratic (AUC {roc.auc:.2f})"
     np.testing.assert_allclose(line.get_ydata(), roc.roc(line.get_xdata()))
 
 
