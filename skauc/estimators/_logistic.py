@@ -66,8 +66,9 @@ class IRLSLogisticRegression(LinearClassifier):
     keep_rows : bool, default=None
         Whether the model keeps X, y, ``sample_weight`` and ``offset`` of the fit, so
         that profiles and robust errors need not be given them again. These are
-        references to the caller's data, not copies, but a pickled model contains them.
-        None keeps them for ``penalty="firth"``, whose :meth:`summary` takes profiles.
+        references to the caller's data, not copies (in a Pipeline, to the transformed
+        rows, which stay in memory), but a pickled model contains them. None keeps them
+        for ``penalty="firth"``, whose :meth:`summary` takes profiles.
 
     Attributes
     ----------
@@ -98,6 +99,8 @@ class IRLSLogisticRegression(LinearClassifier):
     weights_are_counts_ : bool
         Whether the weights can be counts of rows. If not, whatever uses the inverse
         information or the likelihood issues a :class:`skauc.SampleWeightWarning`.
+    training_rows_ : dict or None
+        X, y, ``sample_weight`` and ``offset`` of the fit, if they are kept.
     covariance_, standard_errors_, aic_, bic_
         See the properties. They exist for unpenalised fits of classes that are not
         separated, with no more features than rows. The first two also exist for

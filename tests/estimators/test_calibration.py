@@ -151,9 +151,8 @@ def test_table_of_a_calibration():
     found = calibration_estimate(Y, R["other"])
     table = found.to_frame()
     lines = found.summary(0.9, digits=1).splitlines()
-    for k, (name, null) in enumerate(
-        [("slope", 1), ("intercept", 0), ("in_the_large", 0)]
-    ):
+    nulls = {"slope": 1, "intercept": 0, "in_the_large": 0}
+    for k, (name, null) in enumerate(nulls.items()):
         estimate, error = getattr(found, name), found.standard_error[k]
         low, high = found.confidence_interval(0.9, name=name)
         assert lines[k] == f"{name}: {estimate:.1f} ({low:.1f} to {high:.1f})"

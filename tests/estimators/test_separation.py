@@ -171,14 +171,7 @@ def test_coefficients_that_are_not_estimable_are_nan(K, penalty):
             got = model.summary(method=method, **rows)
             lost = np.tile(np.isin(np.arange(9), [5, 6, 7]), K - 1)
             known = np.tile(np.isin(np.arange(8), [5, 6]), K - 1)
-            for name in (
-                "estimate",
-                "standard_error",
-                "statistic",
-                "pvalue",
-                "low",
-                "high",
-            ):
+            for name in "estimate standard_error statistic pvalue low high".split():
                 values = getattr(got, name)
                 assert np.array_equal(np.isnan(values), lost), name
                 if method == "wald":
