@@ -151,7 +151,7 @@ BAD = {
     "unknown label": (spoilt(1, "pine"), "y must hold.* got"),
     "missing label": (
         spoilt(1, None),
-        "y must hold .* None",
+        "y must hold .* missing value in row",
     ),
     "label of another kind": (spoilt(1, 7), "y must hold .* 7"),
     "weight": (spoilt(2, -1.0), "sample_weight must be 0 or between"),
