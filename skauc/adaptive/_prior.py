@@ -46,7 +46,8 @@ class AdaptivePrior:
     The result does not depend on shifts and units of the features, on the order of rows
     and columns or on the norm of the coefficients. Both classes have the same
     eigenvectors of their covariance, but each class may have its own variance along
-    every eigenvector. The mathematics is in the docstring of ``skauc/adaptive/__init__.py``.
+    every eigenvector. The mathematics is in the docstring of
+    ``skauc/adaptive/__init__.py``.
 
     With more features than rows and more than 600 rows, the model of the data set is
     fitted to at most 300 rows of each class, evenly spaced in the order of the sums of
