@@ -180,10 +180,12 @@ class Scatter:
 
 def _gram(rows, classes, inverse_scale):
     """``R Rᵀ``, R the standardised deviations of the rows times roots of weights."""
-    code, root = rows.code, np.sqrt(rows.weight)[:, None]
+    root = np.sqrt(rows.weight)[:, None]
     if sparse.issparse(rows.X):
+        code = rows.positive.astype(np.int64)
         return centred_gram(rows, classes, code, inverse_scale) * root * root.T
-    R = (rows.X - np.array([part.mean for part in classes])[code]) * inverse_scale
+    neg, pos = (part.mean for part in classes)
+    R = (rows.X - np.where(rows.positive[:, None], pos, neg)) * inverse_scale
     R *= root
     return R @ R.T
 
