@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg, sparse
 
-from ..leave_pair_out._coordinates import centred_gram, positive_eigen
+from ..leave_pair_out._coordinates import centred_gram
 from ..statistics._moments import class_moments
+from ..statistics._numerics import positive_eigen
 
 # Eigenvectors made from those of the Gram matrix of the rows, ``RᵀUΛ^−½``, lose the
 # digits of (λ_max/λ)^1.5: .1 at 1e-10

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from ._block import Block, check_columns
 from ._checks import check_weights
+from ._numerics import dense
 from ._row_blocks import RowBlocks, joined_weights
 
 LARGEST_ARRAY = 2**27  # entries of rows that are loaded into memory: 1 GiB
@@ -195,7 +196,7 @@ def _on_rows(block, given, function, names, steps, *shared):
     if names is not None and steps and hasattr(steps[0], "feature_names_in_"):
         import pandas as pd
 
-        X = pd.DataFrame(X.toarray() if sparse.issparse(X) else X, columns=names)
+        X = pd.DataFrame(dense(X), columns=names)
     for step in steps:
         X = step.transform(X)
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
