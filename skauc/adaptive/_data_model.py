@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from ..leave_pair_out._coordinates import standard_unit
-from ..leave_pair_out._left_out import PairRows
+from ..leave_pair_out._left_out import even_sample
 from ..leave_pair_out._ridge_models import ridge_models
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
@@ -71,12 +71,11 @@ def _sample(rows):
     Also their numbers among all rows. Neither the order of rows and columns nor the
     units of the features matter, and a row of weight 2 counts as two equal rows.
     """
-    order = np.argsort(rows.X @ standard_unit(rows))
-    most = _MOST_ROWS // 2
-    sample = PairRows.of(order, rows, most)
-    masses = [m * min(1, most / m.sum()) for m in (sample.mass_neg, sample.mass_pos)]
-    weight = np.concatenate(masses)
-    return replace(rows[sample.both], weight=weight), sample.both
+    order, most = np.argsort(rows.X @ standard_unit(rows)), _MOST_ROWS // 2
+    classes = even_sample(order, rows.positive, rows.weight, most)
+    picked = np.concatenate([part for part, _ in classes])
+    weight = np.concatenate([m * min(1, most / m.sum()) for _, m in classes])
+    return replace(rows[picked], weight=weight), picked
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,8 @@ from scipy import linalg, sparse
 
 from ..leave_pair_out._coordinates import centred_gram
 from ..statistics._moments import class_moments
+from ..statistics._numerics import positive_eigen
 
-# Rounding moves the eigenvalues of a scatter matrix by less than this share of the
-# largest one; smaller eigenvalues are directions in which the rows do not vary.
-RANK = 1e-10
 # Eigenvectors made from those of the Gram matrix of the rows, ``RᵀUΛ^−½``, lose the
 # digits of (λ_max/λ)^1.5: .1 at 1e-10
 GRAM_RANK = 1e-8
@@ -180,10 +178,12 @@ class Scatter:
 
 def _gram(rows, classes, inverse_scale):
     """``R Rᵀ``, R the standardised deviations of the rows times roots of weights."""
-    code, root = rows.code, np.sqrt(rows.weight)[:, None]
+    root = np.sqrt(rows.weight)[:, None]
     if sparse.issparse(rows.X):
+        code = rows.positive.astype(np.int64)
         return centred_gram(rows, classes, code, inverse_scale) * root * root.T
-    R = (rows.X - np.array([part.mean for part in classes])[code]) * inverse_scale
+    neg, pos = (part.mean for part in classes)
+    R = (rows.X - np.where(rows.positive[:, None], pos, neg)) * inverse_scale
     R *= root
     return R @ R.T
 
@@ -227,10 +227,3 @@ def _standardised(neg, pos):
     inverse = np.zeros(len(variance))
     inverse[varies] = 1 / np.sqrt(variance[varies])
     return inverse, (pos.mean - neg.mean) * inverse, squares @ inverse**2
-
-
-def positive_eigen(A, rank=RANK):
-    """Eigenvalues of a symmetric matrix beyond rounding, with their eigenvectors."""
-    values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False)
-    keep = values > rank * values[-1]
-    return values[keep], np.ascontiguousarray(vectors[:, keep])

@@ -196,7 +196,10 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
     neg, pos = objective.class_weight
     total = neg * rows.n_neg + pos * rows.n_pos
     force = every * (g**2 + solved**2 * total * c)
-    square = force @ (X.multiply(X) if sparse.issparse(X) else X**2)
+    if sparse.issparse(X):
+        square = force @ X.multiply(X)
+    else:
+        square = np.einsum("ij,ij->j", force[:, None] * X, X)
     walk = square
     if objective.intercept != "none":
         # Σ g²(x − x̄)² = Σ g²x² − x̄² Σ g²

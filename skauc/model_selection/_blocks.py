@@ -19,6 +19,7 @@ from .._validation import check_labels, distinct_labels
 from ..leave_pair_out._objective import stationarity
 from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
 from ..statistics._moments import class_moments
+from ..statistics._numerics import dense
 from ..statistics._row_blocks import row_blocks
 from ..statistics._rows import Rows
 from ._posterior import Evaluation, evaluations
@@ -90,7 +91,7 @@ def _named(X, matrix, estimator):
         return X
     import pandas as pd
 
-    return pd.DataFrame(X.toarray() if hasattr(X, "toarray") else X, columns=names)
+    return pd.DataFrame(dense(X), columns=names)
 
 
 def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
@@ -114,7 +115,11 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
     for step in opened.steps:
         front = front.behind(step)
     whole = _Whole(blocks, matrix, front, opened.W, classes, codes, weight)
-    return [_of_all(whole.sample_of(one.model), whole, question) for one in sampled]
+    out = []
+    for part in (whole.sample_of(one.model) for one in sampled):
+        verdict = known_verdict(question) or _judge(part, whole, question.is_report)
+        out.append(Evaluation(part, question, verdict))
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,14 +148,6 @@ class _Whole:
         positive = (self.classes == model.pos_label)[self.codes[which]]
         rows = Rows(matrix, positive, self.weight[which]).as_counts()
         return Sample(model, rows, self.scores[which] @ model.mix)
-
-
-def _of_all(sample, whole, question):
-    """Evaluation of a model on all rows that its sample represents."""
-    verdict = known_verdict(question)
-    if verdict is None:
-        verdict = _judge(sample, whole, question.is_report)
-    return Evaluation(sample, question, verdict)
 
 
 def _judge(sample, whole, clones):

@@ -115,10 +115,11 @@ def rounded_decisions(score_range, intercept) -> list[str]:
 def copies_of(model) -> list[str]:
     """Sentence if rows of a model occur several times, exactly or nearly."""
     group = model.front.group
-    # without a linear model the rows hold the decision only
-    if model.linear is None or group is not None:
+    # without a linear model its rows hold the decision only
+    rows = model.rows if model.linear is not None else model.scored.content
+    no_numbers = model.linear is None and rows.shape[1] == 1
+    if no_numbers or group is not None:
         return equal_rows(model.given_rows, model.positive, group)
-    rows = model.rows
     return list(rows.cached("copies", lambda: tuple(_copies(rows))))
 
 
@@ -205,6 +206,8 @@ def _near_copies(rows):
     if not 2 * _NEIGHBOURS <= n <= _MOST_ROWS or sparse.issparse(rows.X):
         return 0.0
     X = centred_rows(rows, slice(None), True, standard_unit(rows))
+    if not np.isfinite(X).all():  # a classifier may take missing values
+        return 0.0
     chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED)).astype(np.int64)
     # the nearest neighbour of a row is the row itself
     search = NearestNeighbors(n_neighbors=_NEIGHBOURS + 1, algorithm="brute").fit(X)
@@ -337,22 +340,25 @@ OTHER_FEATURES = (
 
 def of_search(search) -> list[str]:
     """Reasons why the candidates of a search cannot be compared on their rows."""
-    name, out = type(search).__name__, []
-    if hasattr(search, "factor") and search.random_state is None:
-        out.append(
-            f"{name} without random_state draws other rows for every candidate of a "
-            "round, so that its ranking and best_score_ cannot be trusted: pass "
-            "random_state"
-        )
-    return out
+    if not hasattr(search, "factor") or search.random_state is not None:
+        return []
+    return [
+        f"{type(search).__name__} without random_state draws other rows for every "
+        "candidate of a round, so that its ranking and best_score_ cannot be trusted: "
+        "pass random_state"
+    ]
+
+
+def scorers_of(search) -> list:
+    """The scorers of a fitted search."""
+    scorers = getattr(search, "scorer_", None)
+    return list(scorers.values()) if isinstance(scorers, dict) else [scorers]
 
 
 def split_by_groups(search) -> list[str]:
     """Sentence if a search was split or scored as rows that depend on each other."""
     name = type(getattr(search, "cv", None)).__name__
-    scorers = getattr(search, "scorer_", None)
-    scorers = scorers.values() if isinstance(scorers, dict) else [scorers]
-    if any(getattr(scorer, "knows_groups", False) for scorer in scorers):
+    if any(getattr(scorer, "knows_groups", False) for scorer in scorers_of(search)):
         name = "a scorer with groups"
     elif "Group" not in name and "TimeSeries" not in name:
         return []

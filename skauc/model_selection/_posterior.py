@@ -45,7 +45,7 @@ class Evaluation:
     question: Question
     verdict: Verdict
 
-    @property
+    @cached_property
     def model(self) -> FittedModel:
         """The model."""
         return self.sample.model
@@ -68,20 +68,15 @@ class Evaluation:
         The adaptive prior uses the features that entered, a conjugate prior those in
         front of the linear model. For held-out rows the score is the only feature.
         """
-        model = self.model
         if self.reason_unranked is not None:
             return None
+        model, sample, question = self.model, self.sample, self.question
+        along = sample.all_rows, model.w_front, sample.score
         if self.held_out:
-            scores = self.sample.scores_as_feature
-            return self._project(scores, np.ones(1), self.sample.score)
-        if self.question.adaptive:
-            return self._project(model.rows, model.w, model.score)
-        return self._project(self.sample.all_rows, model.w_front, self.sample.score)
-
-    def _project(self, rows, w, score):
-        """Posterior of the scores ``rows.X @ w`` under the prior."""
-        prior, covariance = self.question.prior, self.question.covariance
-        return project(prior, rows, w, score, covariance)
+            along = sample.scores_as_feature, np.ones(1), sample.score
+        elif question.adaptive:
+            along = model.rows, model.w, model.score
+        return project(question.prior, *along, question.covariance)
 
     @cached_property
     def _source_and_reasons(self) -> tuple[Source | None, list[str]]:
@@ -202,8 +197,7 @@ class Evaluation:
     def error(self) -> float:
         """Bayesian error estimate at the model's own threshold."""
         self._warn_of_score()
-        model = self.model
-        share_pos = model.front.share_pos
+        model, share_pos = self.model, self.model.front.share_pos
         if self.projection is None:  # all rows get the same prediction
             called_positive = model.score[0] > model.threshold
             return float(1 - share_pos if called_positive else share_pos)
@@ -220,16 +214,16 @@ class Evaluation:
 
     def _warn_of_score(self):
         """Issue the doubts about a score that comes without an interval."""
-        name = self.model.broken_by
-        if self.model.linear is None and not self.held_out:
-            raise NotLinearError(
-                f"{name} is not linear, so that this score needs rows that did not "
-                "train it: use skauc.cbauc_scorer, which leaves rows out by folds"
-            )
+        model, reasons, name = self.model, [], self.model.broken_by
         if name is not None and not self.held_out:
-            reason = doubts.CLOSED_FORM_ANYWAY.format(name=name)
-            doubts.warn([reason], self.model.front, self.model.score)
-        doubts.warn(self._doubts_of_weights(), self.model.front, self.model.score)
+            if model.linear is None:
+                raise NotLinearError(
+                    f"{name} is not linear, so that this score needs rows that did not "
+                    "train it: use skauc.cbauc_scorer, which leaves rows out by folds"
+                )
+            reasons.append(doubts.CLOSED_FORM_ANYWAY.format(name=name))
+        reasons += self._doubts_of_weights()
+        doubts.warn(reasons, model.front, model.score)
 
 
 def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
@@ -255,10 +249,10 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
         groups=question.groups,
         any_classifier=question.adaptive,
     )
-    verdict = known_verdict(question)
-    if verdict is None:  # a scorer fits nothing
-        verdict = judge_rows(models[0], clones=question.is_report)
-    return [Evaluation(Sample.of_all(model), question, verdict) for model in models]
+    samples = [Sample(model, model.front, model.score) for model in models]
+    how = {"clones": question.is_report}  # a scorer fits nothing
+    verdict = known_verdict(question) or judge_rows(models[0], **how)
+    return [Evaluation(sample, question, verdict) for sample in samples]
 
 
 def posterior_of(found):

@@ -14,6 +14,7 @@ from ..leave_pair_out._left_out import pairs_left_out
 from ..leave_pair_out._objective import STOPPED
 from ..statistics._checks import check_option, short
 from ..statistics._levels import empirical_auc
+from ..statistics._rows import class_units
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
 from ._doubts import STOPPED_EARLY, copies_of, equal_rows, warn, warn_of_copies
@@ -197,37 +198,33 @@ def make_cv_auc_scorer(
     """
     check_option("pooling", pooling, ("mean", "pairs"))
     cv = list(cv) if isinstance(cv, Iterator) else cv
-    params = dict(
-        cv=cv,
-        pooling=pooling,
-        pos_label=pos_label,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        groups=groups,
-    )
+    params = dict(cv=cv, pooling=pooling, pos_label=pos_label)
+    params |= dict(random_state=random_state, n_jobs=n_jobs, groups=groups)
     return Scorer("make_cv_auc_scorer", _cv_auc, params)
 
 
 def _cv_auc(
-    estimator,
-    X,
-    y,
-    *,
-    cv,
-    pooling,
-    pos_label,
-    random_state,
-    n_jobs,
-    sample_weight,
-    groups,
+    estimator, X, y, *, sample_weight, groups, pos_label, pooling, n_jobs, **folds
 ):
     known = checked_rows(X, y, sample_weight, pos_label, groups)
     positive, _, weight, X, labels, groups = known
     groups = check_groups(groups, len(labels))
     if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
         decision_values(estimator, take_rows(X, [0]))
+    splitter = _splitter(positive, groups, **folds)
+    warn_of_copies(X, positive, groups)
+    splits = splitter.split(X, positive, groups)
+    fold = partial(_fold_auc, estimator, X, labels, positive, weight)
+    folds = in_parallel((partial(fold, *split) for split in splits), n_jobs)
+    # A = Σ_v A_v/V, or Σ_v m_v A_v/Σ_v m_v with m_v the number of pairs in fold v
+    auc, pairs = np.array(folds).T
+    return float(np.average(auc, weights=pairs if pooling == "pairs" else None))
+
+
+def _splitter(positive, groups, cv, random_state):
+    """The splitter; a number of folds makes shuffled ones that keep groups together."""
     if isinstance(cv, Integral):
-        smaller = min(positive.sum(), (~positive).sum())
+        smaller = min(class_units(positive))
         if not 2 <= cv <= smaller:
             raise ValueError(
                 "cv must lie between 2 and the number of rows of the smaller class, "
@@ -235,13 +232,7 @@ def _cv_auc(
             )
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         cv = kind(cv, shuffle=True, random_state=random_state)
-    warn_of_copies(X, positive, groups)
-    splits = check_cv(cv, positive, classifier=True).split(X, positive, groups)
-    fold = partial(_fold_auc, estimator, X, labels, positive, weight)
-    folds = in_parallel((partial(fold, *split) for split in splits), n_jobs)
-    # A = Σ_v A_v/V, or Σ_v m_v A_v/Σ_v m_v with m_v the number of pairs in fold v
-    auc, pairs = np.array(folds).T
-    return float(np.average(auc, weights=pairs if pooling == "pairs" else None))
+    return check_cv(cv, positive, classifier=True)
 
 
 def _fold_auc(estimator, X, y, positive, weight, train, test):

@@ -33,11 +33,6 @@ class Sample:
     all_rows: Rows
     score: np.ndarray
 
-    @classmethod
-    def of_all(cls, model) -> Sample:
-        """The rows of the model are all rows."""
-        return cls(model, model.front, model.score)
-
     @property
     def is_all(self) -> bool:
         """Whether the sample holds all rows."""

@@ -220,13 +220,11 @@ def _keeps_rows(scored, strict):
         means = np.array([front[y == label].mean(axis=0) for label in linear.classes_])
         error = np.std(front, axis=0) / np.sqrt(len(y)) + np.zeros(means.shape)
         same = equal_means(means, linear.means_, error)
-    elif hasattr(linear, "support_vectors_"):
-        same = linear.support_.max() < n_rows(front)
-        if same:
-            gap = abs(take_rows(front, linear.support_) - linear.support_vectors_)
-            same = (gap - _SAME_ROW * abs(linear.support_vectors_)).max() <= 0
-    else:
+    elif not hasattr(linear, "support_vectors_"):
         return None
+    elif same := linear.support_.max() < n_rows(front):
+        gap = abs(take_rows(front, linear.support_) - linear.support_vectors_)
+        same = (gap - _SAME_ROW * abs(linear.support_vectors_)).max() <= 0
     return True if same else False if strict else None
 
 
@@ -243,31 +241,26 @@ class _Training:
     weight: np.ndarray | None
     rows: object
 
-    def scores(self, name, drawn=None):
-        """Scores (n, k) of a clone fitted to all rows or to the drawn ones, cached."""
-        drawn = np.arange(len(self.y)) if drawn is None else drawn
-        question = self.estimator, self.X, self.y
+    def scores(self, name):
+        """Scores (n, k) of a clone fitted to all rows or to a "resample", cached."""
+        fitted = self.estimator, self.X, self.y
         scored = None if self.rows is self.X else self.rows
 
         def compute():
-            model = fitted_to_rows(*question, self.weight, drawn)
-            return decisions(model, self.rows)
+            drawn, rng = np.arange(len(self.y)), np.random.default_rng(0)
+            if name == "resample":  # a stratified bootstrap sample
+                labels = (drawn[self.y == label] for label in np.unique(self.y))
+                drawn = np.concatenate([rng.choice(rows, len(rows)) for rows in labels])
+            return decisions(fitted_to_rows(*fitted, self.weight, drawn), self.rows)
 
-        return cached_for(name, *question, compute, self.weight, scored)
-
-    def resample(self):
-        """Row numbers of a stratified bootstrap sample."""
-        rng = np.random.default_rng(0)
-        labels = [np.flatnonzero(self.y == label) for label in np.unique(self.y)]
-        return np.concatenate([rng.choice(rows, len(rows)) for rows in labels])
+        return cached_for(name, *fitted, compute, self.weight, scored)
 
 
 def _by_clones(scored, repeatable):
     """Verdict of the first training that explains the model, or of the last."""
-    verdict = ASSUMED
+    verdict, score = ASSUMED, scored.scores - scored.opened.cut
     for training in _trainings(scored, repeatable):
         try:
-            score = scored.scores - scored.opened.cut
             verdict = _compare(training, score)
         except Exception:  # a clone cannot be fitted to these rows
             return ASSUMED
@@ -296,7 +289,7 @@ def _compare(training, score):
     D = distance(score, first)
     if D <= _EQUAL and _gap(score, first) <= _EQUAL:
         return DETECTED
-    other = training.scores("resample", training.resample())
+    other = training.scores("resample")
     unit = distance(other, first)
     if min(unit, 2 - unit) <= _EQUAL:  # all scores of one feature are parallel
         measure = _gap

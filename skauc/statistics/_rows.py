@@ -128,11 +128,6 @@ class Rows:
         return pos / (neg + pos)
 
     @property
-    def code(self) -> np.ndarray:
-        """0 for negative and 1 for positive rows, (n,)."""
-        return self.positive.astype(np.int64)
-
-    @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of features."""
         return self.X.shape
