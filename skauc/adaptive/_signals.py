@@ -202,7 +202,7 @@ def slab_of(omega, total) -> tuple[float, Slab]:
     total : ndarray of shape (n_u,)
         ``E Σ ω_j²`` of each attainable AUC.
     """
-    P, (knots, *near) = len(omega), _knots(omega)
+    P, (knots, below, above) = len(omega), _knots(omega)
     # π = ½, ¼, … down to half a feature
     shares = 0.5 ** np.arange(1, max(int(np.log2(P)) + 1, 1) + 1)
     share, total = (a.ravel() for a in np.meshgrid(shares, total))
@@ -212,13 +212,15 @@ def slab_of(omega, total) -> tuple[float, Slab]:
     ratio -= 0.5 * np.log1p(tau)[:, None]
     odds = ratio + np.log(share / (1 - share))[:, None]
     # Σ_j log[1 − π + π N₁/N₀] = Σ_j log(1 − π) + log(1 + odds)
-    evidence = np.log1p(-share) * P + np.logaddexp(0, odds) @ _gather(*near, np.ones(P))
+    evidence = np.log1p(-share) * P + np.logaddexp(0, odds) @ _gather(
+        below, above, np.ones(P)
+    )
     log_evidence, kept, weight = _weigh(evidence)
     # r = P(ω_j is a signal):  E ω = r k ω̂,  Var ω = r k + r(1 − r)(k ω̂)²
     r, k = expit(odds[kept]), (tau / (1 + tau))[kept, None]
     shrunk = k * knots
     variance = r * k + r * (1 - r) * shrunk**2
-    return log_evidence, Slab(*near, weight, r * shrunk, variance)
+    return log_evidence, Slab(below, above, weight, r * shrunk, variance)
 
 
 def _knots(omega):
