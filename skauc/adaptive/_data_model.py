@@ -52,7 +52,6 @@ class Learnt:
 
 def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     """Model of a data set under a prior, cached for the next candidates."""
-    name = "adaptive", prior.attainable_power
     weights = rows.n_neg, rows.n_pos
     picked = slice(None)
     if rows.shape[1] > max(rows.n, len(rows.weight)) > _MOST_ROWS:
@@ -61,9 +60,9 @@ def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     def compute():
         return Learnt.of(rows, prior.attainable_power)
 
-    learnt = rows.cached(name, compute)
+    learnt = rows.cached(("adaptive", prior.attainable_power), compute)
     size = DataSize(*weights, learnt.scatter.n_features)
-    return DataModel(learnt, rows, size, prior.leave_pair_out, name, picked)
+    return DataModel(learnt, rows, size, prior, picked)
 
 
 def _sample(rows):
@@ -90,10 +89,7 @@ class DataModel:
         The rows of the model.
     size : DataSize
         Weights of both classes in all rows, and number of features.
-    leave_pair_out : bool
-        Whether ridge models of the same rows may correct the model.
-    name : tuple
-        Key under which results of the rows are cached.
+    prior : AdaptivePrior
     picked : slice or ndarray of int
         The rows of the model among all rows.
     """
@@ -101,14 +97,13 @@ class DataModel:
     learnt: Learnt
     rows: Rows
     size: DataSize
-    leave_pair_out: bool
-    name: tuple
+    prior: AdaptivePrior
     picked: Any
 
     @property
     def key(self) -> tuple:
         """Equal for models of the same rows under the same prior."""
-        return self.name, self.rows.key
+        return self.prior.attainable_power, self.rows.key
 
     def along(self, w, score=None) -> Projection | None:
         """Projection on the scores ``X @ w``; None if they are constant.
@@ -126,7 +121,8 @@ class DataModel:
     @property
     def disagreement(self) -> float:
         """Mean of ``z − m`` over ridge models of the rows, in probits; 0 if none."""
-        return self.rows.cached((*self.name, "disagreement"), self._disagreement)
+        name = "disagreement", self.prior.attainable_power
+        return self.rows.cached(name, self._disagreement)
 
     def _disagreement(self):
         models = ridge_models(self.rows) if self.size.n_features > 1 else None
@@ -203,7 +199,7 @@ class Projection:
     @property
     def disagreement(self) -> float:
         """Mean error of the model, as estimated by ridge models, in probits."""
-        if not self.model.leave_pair_out:
+        if not self.model.prior.leave_pair_out:
             return 0.0
         # for a direction that ranks the rows the wrong way round, the error is mirrored
         return self._sign * self.model.disagreement
@@ -217,7 +213,7 @@ class Projection:
         (m, s2), size = self.probit, self.model.size
         if source is not None:
             return join(m, source, size, self._sign)
-        if size.n_features == 1 or not self.model.leave_pair_out:
+        if size.n_features == 1 or not self.model.prior.leave_pair_out:
             return uncorrected(m, s2)
         auc = partial(self.model.rows.auc, self.score)
         return corrected(m, self.disagreement, size, auc)

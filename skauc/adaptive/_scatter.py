@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg, sparse
 
-from ..leave_pair_out._coordinates import centred_gram, positive_eigen
+from ..leave_pair_out._coordinates import centred_gram
 from ..statistics._moments import class_moments
+from ..statistics._numerics import positive_eigen
 
 # Eigenvectors made from those of the Gram matrix of the rows, ``RᵀUΛ^−½``, lose the
 # digits of (λ_max/λ)^1.5: .1 at 1e-10
@@ -177,10 +178,12 @@ class Scatter:
 
 def _gram(rows, classes, inverse_scale):
     """``R Rᵀ``, R the standardised deviations of the rows times roots of weights."""
-    code, root = rows.code, np.sqrt(rows.weight)[:, None]
+    root = np.sqrt(rows.weight)[:, None]
     if sparse.issparse(rows.X):
+        code = rows.positive.astype(np.int64)
         return centred_gram(rows, classes, code, inverse_scale) * root * root.T
-    R = (rows.X - np.array([part.mean for part in classes])[code]) * inverse_scale
+    neg, pos = (part.mean for part in classes)
+    R = (rows.X - np.where(rows.positive[:, None], pos, neg)) * inverse_scale
     R *= root
     return R @ R.T
 

@@ -6,8 +6,8 @@ This module knows scores and weights, not models.
 import numpy as np
 
 from ..statistics._levels import balanced_variance, empirical_auc, shrunk_auc
-from ..statistics._numerics import block_rows, parts_of
-from ._coordinates import class_contrast, dense, spread, standard_unit
+from ..statistics._numerics import block_rows, dense, parts_of
+from ._coordinates import class_contrast, spread, standard_unit
 
 SEED = 632  # one seed, so that all candidates of a search share their samples
 INSIDE = 0.632  # 1 − 1/e: share of distinct rows in a bootstrap sample

@@ -90,8 +90,9 @@ def pairs_left_out(fit, rows, gradient=None) -> Source | None:
     found = None if end is None else leave_pair_out(end, rows)
     if found is None:
         return None
+    auc, variance = found
     method = "leave-pair-out" if rows.group is None else "group pairs"
-    return Source(*found, method, departure(fit, end, rows))
+    return Source(auc, variance, method, departure(fit, end, rows))
 
 
 def _can_leave_out(objective, rows):

@@ -198,14 +198,8 @@ def make_cv_auc_scorer(
     """
     check_option("pooling", pooling, ("mean", "pairs"))
     cv = list(cv) if isinstance(cv, Iterator) else cv
-    params = dict(
-        cv=cv,
-        pooling=pooling,
-        pos_label=pos_label,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        groups=groups,
-    )
+    params = dict(cv=cv, pooling=pooling, pos_label=pos_label)
+    params |= dict(random_state=random_state, n_jobs=n_jobs, groups=groups)
     return Scorer("make_cv_auc_scorer", _cv_auc, params)
 
 

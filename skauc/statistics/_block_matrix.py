@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from scipy import sparse
 
 from ._block import Block, check_columns
 from ._checks import check_weights
+from ._numerics import dense
 from ._row_blocks import RowBlocks, joined_labels, joined_weights
 
 LARGEST_ARRAY = 2**27  # entries of rows that are loaded into memory: 1 GiB
@@ -190,7 +192,7 @@ def _on_rows(block, given, function, names, steps, *shared):
     if names is not None and steps and hasattr(steps[0], "feature_names_in_"):
         import pandas as pd
 
-        X = pd.DataFrame(X.toarray() if sparse.issparse(X) else X, columns=names)
+        X = pd.DataFrame(dense(X), columns=names)
     for step in steps:
         X = step.transform(X)
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
@@ -210,10 +212,6 @@ def _outline(block):
         odd = values[~np.isfinite(values)][0]
         raise ValueError(f"X must be finite, got {odd}")
     return block.number, block.X.shape, block.y, weight
-
-
-def _features(block):
-    return block.X
 
 
 def _scores(block, w):

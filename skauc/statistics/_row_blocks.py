@@ -75,11 +75,7 @@ class RowBlocks:
 
     def __init__(self, blocks):
         if not callable(blocks):
-            if not isinstance(blocks, Iterable) or isinstance(blocks, str | bytes):
-                raise ValueError(
-                    "blocks must be an iterable of tuples (X, y), or a function that "
-                    f"returns one, got {type(blocks).__name__}"
-                )
+            _check_iterable(blocks, "got")
             # a generator is its own iterator, and a second pass over it would be empty
             if iter(blocks) is blocks:
                 raise ValueError(
@@ -212,11 +208,7 @@ class RowBlocks:
     def _read(self):
         """Yield the tuples of the blocks."""
         blocks = self._blocks() if callable(self._blocks) else self._blocks
-        if not isinstance(blocks, Iterable):
-            raise ValueError(
-                "blocks must be a function that returns an iterable of tuples (X, y), "
-                f"got one that returns {type(blocks).__name__}"
-            )
+        _check_iterable(blocks, "got one that returns")
         for number, parts in enumerate(blocks):
             if not isinstance(parts, tuple) or len(parts) not in (2, 3):
                 raise ValueError(
@@ -255,6 +247,15 @@ def gathered(blocks) -> tuple[Any, Any, Any]:
     rows = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
     sizes = [part.shape[0] for part in X]
     return rows, joined_labels(y), joined_weights(weight, sizes)
+
+
+def _check_iterable(blocks, got):
+    """Raise unless the blocks can be iterated over."""
+    if not isinstance(blocks, Iterable) or isinstance(blocks, str | bytes):
+        raise ValueError(
+            "blocks must be an iterable of tuples (X, y), or a function that returns "
+            f"one, {got} {type(blocks).__name__}"
+        )
 
 
 def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | None:
