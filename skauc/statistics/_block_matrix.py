@@ -140,7 +140,7 @@ class BlockMatrix:
         distinct, places = np.unique(rows, return_inverse=True)
         chosen = np.zeros(len(self), dtype=bool)
         chosen[distinct] = True
-        parts = self.where(chosen).map(_features)
+        parts = self.where(chosen).map(attrgetter("X"))
         if sparse.issparse(parts[0]):
             return sparse.vstack(parts, format="csr")[places]
         return np.concatenate(parts)[places]
