@@ -20,6 +20,7 @@ Report the AUC of a model
     auc_posterior                     fitted linear model and its training rows
     bayesian_val_score                the same, including the fit
     bootstrap_auc, cross_val_auc      any classifier, by refitting it
+    auc_permutation_test              is the AUC above chance?
     diagnose, UntrustedAUCWarning     reasons to doubt a reported AUC
     SampleWeightWarning               the meaning of weights, and of other ones
     AdaptivePrior                     the default prior, to change its options
@@ -112,6 +113,10 @@ from .model_selection._auc_posterior import (
 from .model_selection._bootstrap_auc import BootstrapAUC, bootstrap_auc
 from .model_selection._cross_val import compare_cross_val_auc, cross_val_auc
 from .model_selection._diagnose import Diagnosis, PairwiseDiagnosis, diagnose
+from .model_selection._permutation_test import (
+    AUCPermutationTest,
+    auc_permutation_test,
+)
 from .model_selection._rows_left_out_scorers import (
     cv_auc_scorer,
     lpo_auc_scorer,
@@ -151,6 +156,7 @@ __all__ = [
     "AUCComparisons",
     "AUCDifferencePosterior",
     "AUCEstimate",
+    "AUCPermutationTest",
     "AUCPosterior",
     "AUCPosteriorDisplay",
     "AUCPosteriors",
@@ -188,6 +194,7 @@ __all__ = [
     "UntrustedAUCWarning",
     "auc_difference_posterior",
     "auc_estimate",
+    "auc_permutation_test",
     "auc_posterior",
     "auc_power",
     "auc_sample_size",

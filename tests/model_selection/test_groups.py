@@ -130,6 +130,46 @@ def test_one_step_without_two_groups_errs_little(kind, C, error):
     assert found.leave_pair_out == pytest.approx(expected, abs=error)
 
 
+@pytest.mark.parametrize("kind", IN_GROUPS)
+def test_permutations_of_labels_are_those_that_the_design_allows(kind):
+    G = 6 if kind == "whole" else 3
+    group = np.repeat(np.arange(G), 2 if kind == "whole" else 3)
+    y = group % 2 if kind == "whole" else np.arange(3 * G) % 3 % 2
+    X = np.random.default_rng(0).normal(size=(len(y), 3))
+    if kind == "whole":
+        labelings = [np.isin(group, k) for k in itertools.combinations(range(G), 3)]
+    else:  # the place of the one positive row in each group
+        places = itertools.product(range(3), repeat=G)
+        labelings = [(np.arange(3) == np.array(p)[:, None]).ravel() for p in places]
+    model = RidgeClassifier(alpha=2.0)
+    auc = [auc_of(by_refits(model, X, 1 * one, group)) for one in labelings]
+    observed = auc_of(by_refits(model, X, y, group))
+    found = skauc.auc_permutation_test(model, X, y, groups=group, n_resamples=49)
+    null = found.null_distribution
+    assert found.statistic == pytest.approx(observed, abs=1e-12)
+    assert np.abs(null[:, None] - auc).min(axis=1).max() < 1e-12
+    assert found.pvalue == (np.sum(null > observed - 1e-9) + 1) / 50
+    exact = np.mean(np.array(auc) > observed - 1e-9)  # p has a deviation of .07
+    assert found.pvalue == pytest.approx(exact, abs=0.18)
+    assert np.std(null) == pytest.approx(np.std(auc), rel=0.4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", IN_GROUPS)
+def test_permutations_hold_their_level_with_effects_of_groups(kind):
+    rows = [drawn(G=14, P=30, kind=kind, signal=0.0, seed=seed) for seed in range(80)]
+    pvalues = [
+        skauc.auc_permutation_test(
+            RidgeClassifier(), X, y, groups=group, n_resamples=19, random_state=seed
+        ).pvalue
+        for seed, (X, y, group) in enumerate(rows)
+    ]
+    assert np.mean(np.array(pvalues) <= 0.2) == pytest.approx(0.2, abs=0.13)
+    X, y, group = drawn(G=40, P=30, kind=kind, signal=4.0)
+    strong = skauc.auc_permutation_test(RidgeClassifier(), X, y, groups=group)
+    assert strong.pvalue == 1 / 200
+
+
 class Fixed(ClassifierMixin, BaseEstimator):
     """The first feature as score, whatever the rows of the fit."""
 
