@@ -8,6 +8,7 @@ import numpy as np
 
 from ..statistics._levels import balanced_variance, empirical_auc, placements
 from ..statistics._numerics import parts_of
+from ..statistics._rows import class_units
 from ._bootstrap import TIE, won_by
 from ._newton import SQUARED_HINGE
 from ._refitted import refits
@@ -119,8 +120,11 @@ def _refitted(fit, rows, codes, pairs):
     return lambda which, S: (A[S] @ theta[which][..., None])[..., 0]
 
 
-def sums_of_scores(score, positive, weight, group) -> np.ndarray:
-    """Won mass and mass of each group's pairs with the other groups, (2, G)."""
+def sums_of_scores(score, positive, weight, group, *, sole=False) -> np.ndarray:
+    """Won mass and mass of each group's pairs with the other groups, (2, G).
+
+    With ``sole`` pairs within a group count if all rows of positive weight are in it.
+    """
     G, tested = group.max() + 1, weight > 0
     score, positive, weight, group = (
         values[tested] for values in (score, positive, weight, group)
@@ -133,6 +137,8 @@ def sums_of_scores(score, positive, weight, group) -> np.ndarray:
         score[~positive], score[positive], weight[~positive], weight[positive]
     )
     sums = np.array([np.bincount(group, w, G) for w in (won * pairs, pairs)])
+    if sole and np.ptp(group) == 0:
+        return sums
     for a in np.unique(group):
         mine = group == a
         both = weight[mine] @ positive[mine] * (weight[mine] @ ~positive[mine])
@@ -140,6 +146,22 @@ def sums_of_scores(score, positive, weight, group) -> np.ndarray:
             auc = empirical_auc(score[mine], positive[mine], weight[mine])
             sums[:, a] -= 2 * both * np.array([auc, 1.0])
     return sums
+
+
+def without_each(sums) -> tuple[float, float, np.ndarray]:
+    """AUC of the pairs, their mass, and the AUC without each group, NaN if undefined.
+
+    ``sums`` are those of :func:`sums_of_scores`.
+    """
+    won, mass = sums.sum(axis=1) / 2  # every pair counts in both of its groups
+    left = np.where(mass > sums[1], mass - sums[1], np.nan)
+    return float(won / mass) if mass else np.nan, float(mass), (won - sums[0]) / left
+
+
+def of_few_groups(positive, group) -> float:
+    """Variance of Student's t for the groups of the class that has fewer of them."""
+    fewest = min(class_units(positive, group))
+    return (fewest - 1) / max(fewest - 3, 1)
 
 
 def auc_of_groups(sums, rows, factor):
@@ -162,14 +184,10 @@ def auc_of_groups(sums, rows, factor):
     -----
     ``(G − 1)/G Σ_a (A₍₋ₐ₎ − Ā)²`` with the AUC of the pairs without group a.
     """
-    used = sums[:, sums[1] > 0]
-    won, mass = used.sum(axis=1) / 2  # every pair counts in both of its groups
-    auc, left = float(won / mass), mass - used[1]
-    without = (won - used[0])[left > 0] / left[left > 0]
-    G = len(without)
-    sizes = rows.independent
-    fewest = min(sizes)
-    factor *= (fewest - 1) / max(fewest - 3, 1)  # the variance of Student's t
+    auc, _, without = without_each(sums[:, sums[1] > 0])
+    without = without[np.isfinite(without)]
+    G, sizes = len(without), rows.independent
+    factor *= of_few_groups(rows.positive, rows.group)
     variance = factor * (G - 1) * np.var(without) if G > 1 else 0.0
     if variance < 1e-20:  # all pairs are ordered: the variance of so many groups
         variance = balanced_variance((rows.n * auc + 0.5) / (rows.n + 1), *sizes)

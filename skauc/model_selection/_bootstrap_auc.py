@@ -15,6 +15,7 @@ from ..leave_pair_out._bootstrap import (
     plus_632,
     weighted_auc,
 )
+from ..leave_pair_out._groups import sums_of_scores, without_each
 from ..statistics._checks import as_verbosity, check_integer, check_level, check_option
 from ..statistics._levels import balanced_variance
 from ..statistics._result import LabelledResult
@@ -175,7 +176,8 @@ def bootstrap_auc(
         200.
     groups : array-like of shape (n,), default=None
         Labels of groups of dependent rows, for example the measurements of a patient.
-        Whole groups are drawn or left out, stratified by the classes that they contain.
+        Whole groups are drawn or left out, stratified by the classes that they contain,
+        and rows of different groups are compared.
         Without groups the rows must be independent (no repeated measures, no time
         series). Inner folds of a search by groups get them; stratified inner folds
         keep the copies of a row together.
@@ -210,7 +212,7 @@ def bootstrap_auc(
         If the estimator has neither ``decision_function`` nor ``predict_proba`` and is
         no regressor.
     ValueError
-        If the input or an option is invalid, a class has only one row (or one group),
+        If the input or an option is invalid, a class has one row (or no two groups that hold the same classes),
         or a refit returns scores that are not finite.
 
     References
@@ -250,7 +252,8 @@ def bootstrap_auc(
     scores = _refitted(estimator, rows, samples, n_jobs, verbose)
     weight = np.ones(len(labels)) if weight is None else weight
     sizes = _sizes(positive, groups, weight)
-    found = _estimate(method, scores[0], scores[1:], counts, positive, weight, sizes)
+    known = counts, weight, sizes, partial(_aucs, positive, groups)
+    found = _estimate(method, scores[0], scores[1:], *known)
     return replace(found, pos_label=label)
 
 
@@ -268,12 +271,20 @@ def _sizes(positive, groups, weight):
 
 def _check_sizes(positive, groups):
     """Raise if no row (or group) of a class can be left out."""
-    rule = "groups must hold each class in 2 groups or more"
+    rule = "groups must hold each class in 2 groups or more with the same classes"
     if groups is None:
         rule = "y must hold 2 rows of each class or more"
-    smaller = min(class_units(positive, groups))
+    kind = _strata(positive, groups)
+    smaller = min(np.bincount(kind[kind & k > 0]).max() for k in (1, 2))
     if smaller < 2:
         raise ValueError(f"{rule} to be resampled, got {smaller}")
+
+
+def _strata(positive, groups):
+    """Classes of each row or group: 1 negative, 2 positive, 3 both."""
+    groups = np.arange(len(positive)) if groups is None else groups
+    neg, pos = (np.bincount(groups, positive == side) > 0 for side in (False, True))
+    return neg + 2 * pos
 
 
 def _group_counts(groups, positive, n_boot, rng):
@@ -282,20 +293,26 @@ def _group_counts(groups, positive, n_boot, rng):
     Groups are drawn among those that hold the same classes, so that the sizes of the
     classes vary with the sizes of the groups only.
     """
-    holds = [np.bincount(groups, positive == side) > 0 for side in (False, True)]
-    return bootstrap_counts(holds[0] + 2 * holds[1], n_boot, rng)[:, groups]
+    return bootstrap_counts(_strata(positive, groups), n_boot, rng)[:, groups]
 
 
-def _estimate(method, full, scores, counts, positive, weight, sizes):
+def _aucs(positive, groups, scores, weight):
+    """AUC of each of K weightings, and of all their pairs; none within a group."""
+    if groups is None:
+        return aucs(scores, positive, weight)[0], weighted_auc(scores, positive, weight)
+    each = zip(*np.broadcast_arrays(*np.atleast_2d(scores, weight)), strict=True)
+    sums = [sums_of_scores(score, positive, w, groups) for score, w in each]
+    return np.array([without_each(k)[0] for k in sums]), without_each(sum(sums))[0]
+
+
+def _estimate(method, full, scores, counts, weight, sizes, aucs_of):
     """Estimate from scores (n,) of the model and (n_boot, n) of its refits."""
-    apparent = weighted_auc(full, positive, weight)
-    out = (counts == 0) * weight
-    replicates, _ = aucs(scores, positive, out)
-    outside = weighted_auc(scores, positive, out)
+    _, apparent = aucs_of(full, weight)
+    replicates, outside = aucs_of(scores, (counts == 0) * weight)
     if method == "optimism":
         # Harrell: A − mean_k(A_k of sample k − A_k of all rows)
-        own, _ = aucs(scores, positive, counts * weight)
-        auc = apparent - float(np.mean(own - aucs(scores, positive, weight)[0]))
+        own, everyone = aucs_of(scores, counts * weight)[0], aucs_of(scores, weight)[0]
+        auc = apparent - float(np.mean(own - everyone))
     elif method == "oob":
         auc = outside
     elif method == ".632":

@@ -10,11 +10,12 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    LeaveOneGroupOut,
     StratifiedGroupKFold,
-    cross_val_predict,
 )
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -317,23 +318,59 @@ def test_groups_that_cannot_be_used_are_refused(how, text):
         skauc.ebauc_scorer(LogisticRegression().fit(X, y), X, y, groups=y)
 
 
-def test_cross_validation_adds_the_influences_of_a_group():
-    X, y, group = drawn(G=20, kind="mixed")
+@pytest.mark.parametrize("kind", IN_GROUPS)
+def test_cross_validation_compares_groups_and_leaves_each_out_for_its_error(kind):
+    X, y, group = drawn(G=20, kind=kind)
     cv = StratifiedGroupKFold(4)
-    found = skauc.cross_val_auc(LogisticRegression(), X, y, cv, groups=group)
-    score = cross_val_predict(
-        LogisticRegression(), X, y, groups=group, cv=cv, method="decision_function"
-    )
-    variances = [
-        skauc.auc_estimate(y[t], score[t], groups=group[t]).standard_error("delong")
-        ** 2
-        for _, t in cv.split(X, y, group)
-    ]
-    # Obuchowski's variance of each fold; both correct for the number of groups
-    assert found.standard_error == pytest.approx(np.sqrt(sum(variances)) / 4, rel=0.15)
-    apart = skauc.cross_val_auc(LogisticRegression(), X, y, list(cv.split(X, y, group)))
-    assert found.parts == pytest.approx(apart.parts)
-    assert found.standard_error != apart.standard_error
+    found = skauc.cross_val_auc(RidgeClassifier(), X, y, cv, groups=group)
+    folds, scores = list(cv.split(X, y, group)), np.empty(len(y))
+    for train, test in folds:
+        model = RidgeClassifier().fit(X[train], y[train])
+        scores[test] = model.decision_function(X[test])
+
+    def parts(without=None):
+        tests = (test[group[test] != without] for _, test in folds)
+        return [
+            auc_of(sums_between(lambda a, b, t=t: scores[t], y[t], group[t]))
+            for t in tests
+        ]
+
+    assert found.parts == pytest.approx(parts(), abs=1e-12)
+    means = [np.mean(parts(without=a)) for a in range(20)]
+    fewest = 10 if kind == "whole" else 20
+    variance = (fewest - 1) / (fewest - 3) * 19 * np.var(means)
+    assert found.standard_error == pytest.approx(np.sqrt(variance), abs=1e-12)
+    scorer = skauc.make_cv_auc_scorer(cv=folds, groups=group)
+    assert scorer(RidgeClassifier(), X, y) == pytest.approx(found.auc, abs=1e-12)
+
+
+def test_folds_of_one_group_compare_its_rows():
+    X, y, group = drawn(G=9, k=9, kind="mixed", effect=5.0)
+    cv = LeaveOneGroupOut()
+    found = skauc.cross_val_auc(Fixed(), X, y, cv, groups=group)
+    own = [roc_auc_score(y[group == a], X[group == a, 0]) for a in range(9)]
+    assert found.parts == pytest.approx(own, abs=1e-12)
+    variance = (9 - 1) / (9 - 3) * np.var(own, ddof=1) / 9  # of a mean of nine
+    assert found.standard_error == pytest.approx(np.sqrt(variance), abs=1e-12)
+    scorer = skauc.make_cv_auc_scorer(cv=cv, groups=group)
+    assert scorer(Fixed(), X, y) == pytest.approx(found.auc, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", IN_GROUPS)
+def test_bootstrap_compares_rows_of_different_groups(kind):
+    X, y, group = drawn(G=10, kind=kind, effect=3.0)
+    X[:, 0] += 4 * (y == 1) * (group % 5 == 0)  # pairs within these groups are won
+    known = {"groups": group, "n_boot": 4}
+    found = skauc.bootstrap_auc(Fixed(), X, y, method="oob", **known)
+    sums = sums_between(lambda a, b: X[:, 0], y, group)
+    assert found.apparent == pytest.approx(auc_of(sums), abs=1e-12)
+    assert np.all(found.replicates != found.apparent)
+    y = 1 * (group > 7)
+    y[group == 9] = (
+        np.arange(np.sum(group == 9)) % 2
+    )  # of one kind each: never left out
+    with pytest.raises(ValueError, match="2 groups or more with the same classes"):
+        skauc.bootstrap_auc(Fixed(), X, y, **known)
 
 
 @pytest.mark.slow
