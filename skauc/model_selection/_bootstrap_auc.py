@@ -212,8 +212,8 @@ def bootstrap_auc(
         If the estimator has neither ``decision_function`` nor ``predict_proba`` and is
         no regressor.
     ValueError
-        If the input or an option is invalid, a class has one row (or no two groups that hold the same classes),
-        or a refit returns scores that are not finite.
+        If the input or an option is invalid, a class has one row (or no two groups that
+        hold the same classes), or a refit returns scores that are not finite.
 
     References
     ----------

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn import get_config
 from sklearn.model_selection import StratifiedGroupKFold, check_cv, cross_validate
 from sklearn.utils import indexable
-from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._validation import check_groups, check_labels, positive_and_label
 from ..intervals._compare import error_of, same_ranking
@@ -26,7 +25,12 @@ from ..statistics._levels import placements
 from ..statistics._rows import class_units
 from ..statistics._wald import ALTERNATIVES
 from ._doubts import warn_of_copies
-from .reading._estimators import in_parallel, scores_towards, take_rows
+from .reading._estimators import (
+    groups_for_fit,
+    in_parallel,
+    scores_towards,
+    take_rows,
+)
 
 
 def cross_val_auc(
@@ -127,7 +131,7 @@ def cross_val_auc(
     folds, groups = _split(cv, X, y, positive, groups, params)
     warn_of_copies(*indexable(X, positive, groups))
     how = params, n_jobs, verbose
-    scores = _held_out_scores(estimator, X, y, positive, folds, *how)
+    scores = _held_out_scores(estimator, X, y, positive, groups, folds, *how)
     tests = [test for _, test in folds]
     auc, influence = _fold_influence(scores, tests, positive, groups)
     smallest = min(class_units(positive, groups))
@@ -143,19 +147,18 @@ def _split(cv, X, y, positive, groups, params):
     X, y, groups = indexable(X, y, groups)
     if groups is not None and isinstance(cv, Integral):
         cv = StratifiedGroupKFold(cv)
-    splits = list(check_cv(cv, positive, classifier=True).split(X, y, groups))
-    groups = check_groups(groups, len(positive))
-    alone = groups is not None and groups.max() + 1 == len(groups)
-    return splits, None if alone else groups
+    splits = check_cv(cv, positive, classifier=True).split(X, y, groups)
+    return list(splits), check_groups(groups, len(positive))
 
 
-def _held_out_scores(estimator, X, y, positive, folds, params, n_jobs, verbose=0):
+def _held_out_scores(
+    estimator, X, y, positive, groups, folds, params, n_jobs, verbose=0
+):
     """Scores of the test rows of every fold."""
     params = dict(params or {})
-    # the groups of the splitter are not passed to a fit that does not request them
-    if params and get_config()["enable_metadata_routing"]:
-        if not get_routing_for_object(estimator).consumes("fit", ["groups"]):
-            params.pop("groups", None)
+    if get_config()["enable_metadata_routing"]:  # then they are those of the splitter
+        params.pop("groups", None)
+    params |= groups_for_fit(estimator, groups)
     fold_scores = partial(_fold_scores, estimator, X, y, positive, params)
     with columns_named(X):
         calls = (partial(fold_scores, *fold) for fold in folds)
@@ -180,7 +183,7 @@ def _fold_influence(scores, tests, positive, groups):
     The influence is ``Σ_v (V_i − A_v)/(V n_{c,v}) · √{n_{c,v}/(n_{c,v} − 1)}`` over the
     folds v that test row i.
     """
-    if groups is not None:
+    if groups is not None and groups.max() + 1 < len(groups):
         return _group_influence(scores, tests, positive, groups)
     auc, influence = np.empty(len(tests)), np.zeros(len(positive))
     for v, (score, test) in enumerate(zip(scores, tests, strict=True)):
@@ -326,7 +329,8 @@ def compare_cross_val_auc(
     ``Σ_v (V_i − A_v)/(V n_{c,v})`` on each AUC (see :func:`cross_val_auc`). The
     variance of ``influence`` is the sum of the squared differences between the
     influences on two models, averaged over the repetitions that test a row, or those of
-    the groups. If all d_j are equal, the standard error of ``influence`` replaces the one from s.
+    the groups. If all d_j are equal, the standard error of ``influence`` replaces the
+    one from s.
 
     **Size.** For two models of equal AUC and the level .05 the corrected t test rejects
     in .04 to .07 of the data sets with repeated folds or random splits, and in .01 to
@@ -380,7 +384,7 @@ def compare_cross_val_auc(
         raise ValueError(f"cv must make at least two folds, got {len(folds)}")
     warn_of_copies(X, positive, groups)
     scores = [
-        _held_out_scores(model, X, y, positive, folds, params, n_jobs)
+        _held_out_scores(model, X, y, positive, groups, folds, params, n_jobs)
         for model in models
     ]
     known = scores, folds, positive, groups

@@ -17,6 +17,7 @@ from .reading._estimators import (
     has_columns,
     n_columns,
     row_keys,
+    searches_in,
     take_columns,
     take_rows,
 )
@@ -337,18 +338,20 @@ def of_search(search) -> list[str]:
     return out
 
 
-def split_by_groups(search) -> list[str]:
+def split_by_groups(model) -> list[str]:
     """Sentence if a search was split or scored as rows that depend on each other."""
-    name = type(getattr(search, "cv", None)).__name__
-    scorers = getattr(search, "scorer_", None)
-    scorers = scorers.values() if isinstance(scorers, dict) else [scorers]
-    if any(getattr(scorer, "knows_groups", False) for scorer in scorers):
-        name = "a scorer with groups"
-    elif "Group" not in name and "TimeSeries" not in name:
-        return []
-    in_time = "TimeSeries" in name
-    remedy = "report cross_val_auc with this cv" if in_time else "pass groups="
-    return [
-        f"{name} was used because rows depend on each other, but the posterior takes "
-        f"all rows for independent, so that the AUC is too high: {remedy}"
-    ]
+    for search in (model, *(search for _, search in searches_in(model))):
+        name = type(getattr(search, "cv", None)).__name__
+        scorers = getattr(search, "scorer_", None)
+        scorers = scorers.values() if isinstance(scorers, dict) else [scorers]
+        if any(getattr(scorer, "knows_groups", False) for scorer in scorers):
+            name = "a scorer with groups"
+        elif "Group" not in name and "TimeSeries" not in name:
+            continue
+        in_time = "TimeSeries" in name
+        remedy = "report cross_val_auc with this cv" if in_time else "pass groups="
+        return [
+            f"{name} was used because rows depend on each other, but the posterior "
+            f"takes all rows for independent, so that the AUC is too high: {remedy}"
+        ]
+    return []

@@ -144,7 +144,5 @@ def test_a_fit_that_requests_groups_gets_them_too():
     X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 2
     inner = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=GroupKFold(2))
     with config_context(enable_metadata_routing=True):
-        params = {"groups": GROUPS}
-        assert len(cross_val_auc(inner, X, y, GroupKFold(3), params=params).parts) == 3
-        with pytest.raises(ValueError, match="groups"):
-            cross_val_auc(inner, X, y, GroupKFold(3), groups=GROUPS)
+        for how in ({"params": {"groups": GROUPS}}, {"groups": GROUPS}):
+            assert len(cross_val_auc(inner, X, y, GroupKFold(3), **how).parts) == 3

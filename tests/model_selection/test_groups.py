@@ -1,6 +1,7 @@
 """Rows of one group depend on each other: they are left out together."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -286,6 +287,38 @@ def test_a_search_that_was_split_by_groups_is_reported_with_them():
     params = {"groups": group}
     joint = skauc.search_posterior(search, X, y, fit_params=params, random_state=0)
     assert joint.selected.second_source == "group pairs"
+
+
+NUMBERS_OF_GROUPS = []
+
+
+class SeenGroupKFold(GroupKFold):
+    """Folds that tell how many groups they got."""
+
+    def split(self, X, y=None, groups=None):
+        NUMBERS_OF_GROUPS.append(0 if groups is None else len(np.unique(groups)))
+        return super().split(X, y, groups)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_searches_in_pipelines_get_the_groups_of_their_rows(routing):
+    X, y, group = drawn(G=24, P=5)
+    inner = GridSearchCV(RidgeClassifier(), {"alpha": [1.0, 9.0]}, cv=SeenGroupKFold(2))
+    pipe = make_pipeline(StandardScaler(), inner)
+    around = GridSearchCV(pipe, {"standardscaler__with_std": [True]}, cv=2)
+    calls = (
+        lambda *rows, groups: skauc.cross_val_auc(*rows, 3, groups=groups),
+        lambda *rows, groups: skauc.make_cv_auc_scorer(cv=3, groups=groups)(*rows),
+        partial(skauc.bootstrap_auc, n_boot=1),
+        skauc.bayesian_val_score,
+    )
+    for call in calls[: 1 if routing else 4]:
+        NUMBERS_OF_GROUPS.clear()
+        with config_context(enable_metadata_routing=routing):
+            call(around, X, y, groups=group)
+        assert min(NUMBERS_OF_GROUPS) > 5
+    pipe.fit(X, y, gridsearchcv__groups=group)
+    assert "pass groups=" in " ".join(auc_posterior(pipe, X, y).warnings)
 
 
 def test_held_out_rows_have_the_interval_of_their_groups():
