@@ -143,7 +143,7 @@ def _can_stay(model):
 
 def _groups_left_out(sample, question):
     """AUC of pairs of groups in closed form, or of folds of whole groups."""
-    model, prior, found = sample.model, question.prior, None
+    model, prior, found, reasons = sample.model, question.prior, None, []
     if min(model.front.independent) < FEWEST:
         raise ValueError(
             f"groups must hold rows of each class in at least {FEWEST} groups, because "
@@ -163,7 +163,9 @@ def _groups_left_out(sample, question):
                 "made: refits=0 forbids them, a FrozenEstimator has none, an inner "
                 "splitter may need the groups, or a fold may lack a class"
             )
-    return replace(found, alone=True), []
+        if not question.is_report and model.broken_by is None:
+            reasons = [doubts.NO_CLOSED_FORM.format(name=model.name)]
+    return replace(found, alone=True), reasons
 
 
 def out_of_bag(model) -> tuple[Source | None, list[str]]:

@@ -351,6 +351,17 @@ def test_groups_that_cannot_be_used_are_refused(how, text):
         skauc.ebauc_scorer(LogisticRegression().fit(X, y), X, y, groups=y)
 
 
+def test_scorers_say_what_groups_cost_or_prevent():
+    X, y, group = drawn(G=30, P=60)
+    hinge = LinearSVC(C=0.1).fit(X, y)
+    with pytest.warns(skauc.UntrustedAUCWarning, match="o closed form holds for Lin"):
+        skauc.make_cbauc_scorer(groups=group)(hinge, X, y)
+    with pytest.raises(TypeError, match=r"use skauc.make_cv_auc_scorer\(groups="):
+        skauc.make_lpo_auc_scorer(groups=group)(hinge, X, y)
+    with pytest.raises(ValueError, match=r"halving .* set_score_request\(groups=True"):
+        skauc.make_cbauc_scorer(groups=group)(hinge, X[:20], y[:20])
+
+
 @pytest.mark.parametrize("kind", IN_GROUPS)
 def test_cross_validation_compares_groups_and_leaves_each_out_for_its_error(kind):
     X, y, group = drawn(G=20, kind=kind)
