@@ -242,10 +242,8 @@ def bootstrap_auc(
     warn_of_copies(X, positive, groups)
     # the samples depend on the seed and the labels only: all models share them
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-    if groups is None:
-        counts = bootstrap_counts(positive, n_boot, rng)
-    else:
-        counts = _group_counts(groups, positive, n_boot, rng)
+    units, kind = _strata(positive, groups)
+    counts = bootstrap_counts(kind, n_boot, rng)[:, units]
     # the first sample holds each row once: the fit to all rows
     samples = np.vstack([np.ones((1, len(labels)), dtype=np.int64), counts])
     rows = X, labels, positive, weight, groups
@@ -274,26 +272,21 @@ def _check_sizes(positive, groups):
     rule = "groups must hold each class in 2 groups or more with the same classes"
     if groups is None:
         rule = "y must hold 2 rows of each class or more"
-    kind = _strata(positive, groups)
+    _, kind = _strata(positive, groups)
     smaller = min(np.bincount(kind[kind & k > 0]).max() for k in (1, 2))
     if smaller < 2:
         raise ValueError(f"{rule} to be resampled, got {smaller}")
 
 
 def _strata(positive, groups):
-    """Classes of each row or group: 1 negative, 2 positive, 3 both."""
-    groups = np.arange(len(positive)) if groups is None else groups
-    neg, pos = (np.bincount(groups, positive == side) > 0 for side in (False, True))
-    return neg + 2 * pos
+    """Unit (row or group) of each row, and classes of each unit: 1, 2, or 3 for both.
 
-
-def _group_counts(groups, positive, n_boot, rng):
-    """Number of times that each sample drew the group of each row, (n_boot, n).
-
-    Groups are drawn among those that hold the same classes, so that the sizes of the
+    Units are drawn among those that hold the same classes, so that the sizes of the
     classes vary with the sizes of the groups only.
     """
-    return bootstrap_counts(_strata(positive, groups), n_boot, rng)[:, groups]
+    units = np.arange(len(positive)) if groups is None else groups
+    neg, pos = (np.bincount(units, positive == side) > 0 for side in (False, True))
+    return units, neg + 2 * pos
 
 
 def _aucs(positive, groups, scores, weight):

@@ -9,7 +9,7 @@ from .._validation import check_groups
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import ranks_nothing
 from ..statistics._checks import as_verbosity, check_integer, generator
-from ..statistics._result import LabelledResult
+from ..statistics._result import Result
 from ._doubts import warn_of_copies
 from ._left_out_rows import SCORER_FITS, rows_left_out
 from ._question import Question
@@ -21,7 +21,7 @@ _EQUAL = 1e-9  # AUCs that differ by less are equal
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AUCPermutationTest(LabelledResult):
+class AUCPermutationTest(Result):
     """A permutation test of the hypothesis that labels do not depend on the rows.
 
     Made by :func:`skauc.auc_permutation_test`.
@@ -35,8 +35,6 @@ class AUCPermutationTest(LabelledResult):
         ``statistic``.
     null_distribution : ndarray of shape (n_resamples,)
         AUC of each permutation.
-    pos_label : label, default=None
-        The positive class.
 
     Examples
     --------
@@ -65,7 +63,6 @@ def auc_permutation_test(
     *,
     groups=None,
     n_resamples=199,
-    pos_label=None,
     random_state=0,
     n_jobs=None,
     verbose=0,
@@ -92,8 +89,6 @@ def auc_permutation_test(
         label, whole groups exchange their labels; otherwise the rows of each group do.
     n_resamples : int, default=199
         Number of permutations; the smallest p-value is 1/(n_resamples + 1).
-    pos_label : label, default=None
-        The positive class; None takes the larger label.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the permutations.
     n_jobs : int, default=None
@@ -150,19 +145,16 @@ def auc_permutation_test(
     0.005
     """
     n_resamples = check_integer("n_resamples", n_resamples, 1)
-    verbose = as_verbosity(verbose)
-    positive, label, _, X, y, groups = checked_rows(X, y, None, pos_label, groups)
+    positive, *_, X, y, groups = checked_rows(X, y, None, None, groups)
     groups = check_groups(groups, len(y))
     warn_of_copies(X, positive, groups)
     rng = generator(random_state)
     labels = [y, *(_permuted(y, positive, groups, rng) for _ in range(n_resamples))]
-    auc_of = partial(_auc_left_out, estimator, X, groups, label)
-    calls = (partial(auc_of, permuted) for permuted in labels)
-    auc = np.array(in_parallel(calls, n_jobs, verbose))
-    observed, null = float(auc[0]), auc[1:]
-    exceed = np.count_nonzero(null >= observed - _EQUAL)
-    pvalue = (exceed + 1) / (n_resamples + 1)
-    return AUCPermutationTest(observed, float(pvalue), null, pos_label=label)
+    calls = (partial(_auc_left_out, estimator, X, groups, one) for one in labels)
+    auc = np.array(in_parallel(calls, n_jobs, as_verbosity(verbose)))
+    exceed = np.count_nonzero(auc[1:] >= auc[0] - _EQUAL)
+    pvalue = float((exceed + 1) / (n_resamples + 1))
+    return AUCPermutationTest(float(auc[0]), pvalue, auc[1:])
 
 
 def _permuted(y, positive, groups, rng):
@@ -178,16 +170,15 @@ def _permuted(y, positive, groups, rng):
     return out
 
 
-def _auc_left_out(estimator, X, groups, label, y):
+def _auc_left_out(estimator, X, groups, y):
     """AUC of rows left out of a clone that was fitted to the labels y."""
-    known = {"pos_label": label, "groups": groups}
-    fitted = fitted_clone(estimator, X, y, **known)
-    [model] = fitted_models(fitted, X, y, any_classifier=True, **known)
+    fitted = fitted_clone(estimator, X, y, groups=groups)
+    [model] = fitted_models(fitted, X, y, groups=groups, any_classifier=True)
     if ranks_nothing(model.w_front, model.score, fitted) is not None:
         return 0.5
     for refits in (None, SCORER_FITS):  # in closed form, or else by fits
         prior = AdaptivePrior(refits=refits)
-        question = Question(prior, left_out="closed form", **known)
+        question = Question(prior, left_out="closed form", groups=groups)
         source, reasons = rows_left_out(Sample.of_all(model), question, None)
         if source is not None:
             return source.auc

@@ -126,18 +126,13 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **how):
     trained = judge_rows(model, clones=False) not in (HELD_OUT, ASSUMED)
     fit = at_optimum(model.fit, model.front) if trained else None
     found = None if fit is None else leave_pair_out(fit, model.front)
-    if found is None and fit is not None and model.front.group is not None:
-        raise TypeError(
-            f"{model.name} has no closed form for these groups (a squared hinge, more "
-            "than 10 000 pairs of groups, or than 2000 rows); use "
-            "skauc.make_cv_auc_scorer(groups=groups)"
-        )
     if found is None:
         raise ValueError(
             "X must be the rows (and sample_weight the weights) that trained the "
             f"{model.name}, got rows on which its gradient is not 0, a singular fit, "
-            "or too weak a penalty for features of such "
-            "different units; scale the features, or use skauc.cv_auc_scorer"
+            "groups without a closed form (a squared hinge, or more than 10 000 pairs "
+            "of groups or 2000 rows), or too weak a penalty for features of such "
+            "different units; scale the features, or use skauc.make_cv_auc_scorer"
         )
     group = model.front.group
     if group is None:

@@ -86,14 +86,6 @@ class Scorer:
                     "independent: use cbauc_scorer"
                 )
             params = params | {"groups": groups}
-        elif y_true is not None and self._params.get("groups") is not None:
-            n_groups, n = len(self._params["groups"]), len(y_true)
-            if n_groups != n:
-                raise ValueError(
-                    f"groups of {self._factory} must be those of all scored rows, got "
-                    f"{n_groups} for {n} rows: where folds or a halving search score a "
-                    "part of the rows, set_score_request(groups=True) passes theirs"
-                )
         return self._score(estimator, X, y_true, sample_weight=sample_weight, **params)
 
     def __repr__(self):
