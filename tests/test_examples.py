@@ -145,6 +145,23 @@ def weights_are_not_rows(out):
     assert "SampleWeightWarning" in out
 
 
+def subjects_are_left_out(out):
+    truths = numbers(out, "AUC on 200 new subjects")
+    reports = numbers(out, "report with groups=subject")
+    for ignored in ("5 folds that split", "report that ignores"):
+        assert all(
+            auc > truth + 0.1
+            for (auc,), (truth,) in zip(
+                numbers(out, f"{ignored} subjects"), truths, strict=True
+            )
+        )
+    for (_, low, high), (truth,) in zip(reports, truths, strict=True):
+        assert low < truth < high
+    ((auc, p),) = numbers(out, "permutation test: AUC")
+    assert auc > 0.6
+    assert p < 0.05
+
+
 def numbers_are_those_of_proc(out):
     table = re.findall(r"^(.*\S) +([\d.]+) +([\d.]+)$", out, re.MULTILINE)
     assert len(table) == 13
@@ -170,6 +187,7 @@ FACTS = {
     "plot_11_clinical_study": validation_agrees_with_the_development,
     "plot_12_credit_scoring": weights_are_not_rows,
     "plot_13_from_proc": numbers_are_those_of_proc,
+    "plot_15_subjects_with_several_rows": subjects_are_left_out,
 }
 
 
