@@ -144,8 +144,9 @@ def test_permutations_of_labels_are_those_that_the_design_allows(kind):
         places = itertools.product(range(3), repeat=G)
         labelings = [(np.arange(3) == np.array(p)[:, None]).ravel() for p in places]
     model = RidgeClassifier(alpha=2.0)
-    auc = [auc_of(by_refits(model, X, 1 * one, group)) for one in labelings]
-    observed = auc_of(by_refits(model, X, y, group))
+    observed, *auc = (
+        auc_of(by_refits(model, X, 1 * one, group)) for one in (y, *labelings)
+    )
     found = skauc.auc_permutation_test(model, X, y, groups=group, n_resamples=49)
     null = found.null_distribution
     assert found.statistic == pytest.approx(observed, abs=1e-12)
@@ -154,22 +155,6 @@ def test_permutations_of_labels_are_those_that_the_design_allows(kind):
     exact = np.mean(np.array(auc) > observed - 1e-9)  # p has a deviation of .07
     assert found.pvalue == pytest.approx(exact, abs=0.18)
     assert np.std(null) == pytest.approx(np.std(auc), rel=0.4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", IN_GROUPS)
-def test_permutations_hold_their_level_with_effects_of_groups(kind):
-    rows = [drawn(G=14, P=30, kind=kind, signal=0.0, seed=seed) for seed in range(80)]
-    pvalues = [
-        skauc.auc_permutation_test(
-            RidgeClassifier(), X, y, groups=group, n_resamples=19, random_state=seed
-        ).pvalue
-        for seed, (X, y, group) in enumerate(rows)
-    ]
-    assert np.mean(np.array(pvalues) <= 0.2) == pytest.approx(0.2, abs=0.13)
-    X, y, group = drawn(G=40, P=30, kind=kind, signal=4.0)
-    strong = skauc.auc_permutation_test(RidgeClassifier(), X, y, groups=group)
-    assert strong.pvalue == 1 / 200
 
 
 class Fixed(ClassifierMixin, BaseEstimator):
@@ -408,11 +393,8 @@ def test_bootstrap_compares_rows_of_different_groups(kind):
     found = skauc.bootstrap_auc(Fixed(), X, y, method="oob", **known)
     sums = sums_between(lambda a, b: X[:, 0], y, group)
     assert found.apparent == pytest.approx(auc_of(sums), abs=1e-12)
-    assert np.all(found.replicates != found.apparent)
     y = 1 * (group > 7)
-    y[group == 9] = (
-        np.arange(np.sum(group == 9)) % 2
-    )  # of one kind each: never left out
+    y[np.argmax(group == 9)] = 0  # positives in one group of each kind: never left out
     with pytest.raises(ValueError, match="2 groups or more with the same classes"):
         skauc.bootstrap_auc(Fixed(), X, y, **known)
 
