@@ -367,7 +367,7 @@ CASES = {  # public names that take the same data: the strategy of these data
     ),
     """bee_scorer cbauc_scorer cv_auc_scorer ebauc_scorer
     lpo_auc_scorer""": on_model(rows(**scored)),
-    "cross_val_auc": on_model(rows(X=features(2), y=labels)),
+    "auc_permutation_test cross_val_auc": on_model(rows(X=features(2), y=labels)),
     "compare_cross_val_auc": on_model(halves(8), estimators=two_or_three),
     "auc_difference_posterior": on_model(
         rows(**on_rows), estimator_a=model, estimator_b=model
@@ -401,8 +401,8 @@ CLASSIFIERS += ["LinearDiscriminantROC", "QuadraticDiscriminantROC"]
 MAKERS = [name for name in skauc.__all__ if name.startswith("make_")]
 COSTLY = set(  # they fit many models or draw pictures
     """SearchDisplay AUCPosteriorDisplay BinormalROCDisplay bootstrap_auc
-    compare_cross_val_auc cross_val_auc cv_auc_scorer search_posterior
-    bayesian_val_score diagnose auc_posterior make_cv_auc_scorer RowBlocks
+    auc_permutation_test compare_cross_val_auc cross_val_auc cv_auc_scorer
+    search_posterior bayesian_val_score diagnose auc_posterior make_cv_auc_scorer RowBlocks
     QuadraticROC.between_normals AUCPosterior PairwiseAUCPosterior""".split()
 )
 
@@ -528,8 +528,8 @@ BODIES = {
 }
 RESULTS = set(  # returned by the calls above, which ask their members
     """AUCComparison AUCComparisons AUCDifferencePosterior AUCEstimate
-    AUCPosteriors AveragedAUC BootstrapAUC CalibrationEstimate CrossValAUCComparison
-    CrossValAUCComparisons Diagnosis EmpiricalROC HosmerLemeshow OneVsRestAUC
+    AUCPermutationTest AUCPosteriors AveragedAUC BootstrapAUC CalibrationEstimate
+    CrossValAUCComparison CrossValAUCComparisons Diagnosis EmpiricalROC HosmerLemeshow OneVsRestAUC
     OperatingComparison OperatingPoints PairwiseDiagnosis PartialAUC ROCBand
     SearchPosterior""".split()
 )
