@@ -402,8 +402,8 @@ MAKERS = [name for name in skauc.__all__ if name.startswith("make_")]
 COSTLY = set(  # they fit many models or draw pictures
     """SearchDisplay AUCPosteriorDisplay BinormalROCDisplay bootstrap_auc
     auc_permutation_test compare_cross_val_auc cross_val_auc cv_auc_scorer
-    search_posterior bayesian_val_score diagnose auc_posterior make_cv_auc_scorer RowBlocks
-    QuadraticROC.between_normals AUCPosterior PairwiseAUCPosterior""".split()
+    search_posterior bayesian_val_score diagnose auc_posterior make_cv_auc_scorer
+    RowBlocks QuadraticROC.between_normals AUCPosterior PairwiseAUCPosterior""".split()
 )
 
 
@@ -529,8 +529,8 @@ BODIES = {
 RESULTS = set(  # returned by the calls above, which ask their members
     """AUCComparison AUCComparisons AUCDifferencePosterior AUCEstimate
     AUCPermutationTest AUCPosteriors AveragedAUC BootstrapAUC CalibrationEstimate
-    CrossValAUCComparison CrossValAUCComparisons Diagnosis EmpiricalROC HosmerLemeshow OneVsRestAUC
-    OperatingComparison OperatingPoints PairwiseDiagnosis PartialAUC ROCBand
+    CrossValAUCComparison CrossValAUCComparisons Diagnosis EmpiricalROC HosmerLemeshow
+    OneVsRestAUC OperatingComparison OperatingPoints PairwiseDiagnosis PartialAUC ROCBand
     SearchPosterior""".split()
 )
 
