@@ -530,8 +530,8 @@ RESULTS = set(  # returned by the calls above, which ask their members
     """AUCComparison AUCComparisons AUCDifferencePosterior AUCEstimate
     AUCPermutationTest AUCPosteriors AveragedAUC BootstrapAUC CalibrationEstimate
     CrossValAUCComparison CrossValAUCComparisons Diagnosis EmpiricalROC HosmerLemeshow
-    OneVsRestAUC OperatingComparison OperatingPoints PairwiseDiagnosis PartialAUC ROCBand
-    SearchPosterior""".split()
+    OneVsRestAUC OperatingComparison OperatingPoints PairwiseDiagnosis PartialAUC
+    ROCBand SearchPosterior""".split()
 )
 
 
