@@ -113,7 +113,7 @@ def cross_val_auc(
     With a signal the interval of 95 % held the truth in .94 to .98 of simulated data
     sets. On noise the chance in the training rows, which it does not cover, is as
     large: it held ½ in .83 to .89 of the sets of 100 and 450 independent rows, and in
-    .94 to .97, .86 to .97 and .76 to .88 of those of 12, 40 and 150 groups. Whether an
+    .94 to .97, .86 to .97 and .76 to .92 of those of 12, 40 and 150 groups. Whether an
     AUC is above chance is a question for :func:`skauc.auc_permutation_test`.
 
     References

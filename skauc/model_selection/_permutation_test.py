@@ -179,7 +179,10 @@ def _auc_left_out(estimator, X, groups, y):
     for refits in (None, SCORER_FITS):  # in closed form, or else by fits
         prior = AdaptivePrior(refits=refits)
         question = Question(prior, left_out="closed form", groups=groups)
-        source, reasons = rows_left_out(Sample.of_all(model), question, None)
+        source, _ = rows_left_out(Sample.of_all(model), question, None)
         if source is not None:
             return source.auc
-    raise ValueError(f"estimator must allow rows to be left out, got {reasons[0]}")
+    raise ValueError(
+        f"rows must be left out of {model.name} by fits, but none was made: y must "
+        "hold 2 rows of each class or more, and a FrozenEstimator is not fitted"
+    )
