@@ -342,7 +342,8 @@ def check_groups(groups, n: int) -> np.ndarray | None:
     if len(groups) != n:
         raise ValueError(
             f"groups must have one value for each of the {n} rows of y_true, got "
-            f"{len(groups)}"
+            f"{len(groups)}; folds and halving searches score a part of the rows, and "
+            "pass their groups to scorers by set_score_request(groups=True) only"
         )
     if groups.dtype.kind == "f":
         refuse_rows(np.isnan(groups), "groups", "not be NaN", groups)

@@ -65,7 +65,7 @@ from .reading._opened_model import NOT_LINEAR, NotLinearError, decisions
 # (rows, fits) of a report: AUCs of single samples vary more for fewer rows
 _SAMPLES = ((200, 20), (500, 10), (np.inf, 5))
 _FOLDS = ((500, 20), (np.inf, 5))
-_SCORER_FITS = 5  # of a scorer where no model of the data set holds
+SCORER_FITS = 5  # of a scorer where no model of the data set holds
 # Variances in units of Hanley and McNeil's with n/2 rows a class. With 5 refits of
 # models with selection or an L1 penalty the mean squared error is 1.30 (.12) units.
 _OF_SAMPLES, _OF_FOLDS = 1.5, 1.5
@@ -124,7 +124,7 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
             return _confirmed(sample, source, projection, prior.verbose)
     # a scorer fits only where the model of the data set does not hold
     if may_fit or (prior.refits is None and model.broken_by is not None):
-        K = None if question.is_report else _SCORER_FITS
+        K = None if question.is_report else SCORER_FITS
         whole = not behind_steps
         source, reasons = _by_fits(sample, K, prior.verbose, whole=whole)
         return _beside_model(source, few + reasons, projection, question)
@@ -143,7 +143,7 @@ def _can_stay(model):
 
 def _groups_left_out(sample, question):
     """AUC of pairs of groups in closed form, or of folds of whole groups."""
-    model, prior, found = sample.model, question.prior, None
+    model, prior, found, reasons = sample.model, question.prior, None, []
     if min(model.front.independent) < FEWEST:
         raise ValueError(
             f"groups must hold rows of each class in at least {FEWEST} groups, because "
@@ -154,7 +154,7 @@ def _groups_left_out(sample, question):
     if found is None or found.departure > STOPPED:
         found = None
         if prior.refits != 0:
-            K = prior.refits or (None if question.is_report else _SCORER_FITS)
+            K = prior.refits or (None if question.is_report else SCORER_FITS)
             whole = prior.refits or not _can_stay(model)
             found, _ = _by_fits(sample, K, prior.verbose, whole=whole)
         if found is None:
@@ -163,7 +163,9 @@ def _groups_left_out(sample, question):
                 "made: refits=0 forbids them, a FrozenEstimator has none, an inner "
                 "splitter may need the groups, or a fold may lack a class"
             )
-    return replace(found, alone=True), []
+        if not question.is_report and model.broken_by is None:
+            reasons = [doubts.NO_CLOSED_FORM.format(name=model.name)]
+    return replace(found, alone=True), reasons
 
 
 def out_of_bag(model) -> tuple[Source | None, list[str]]:
