@@ -179,7 +179,9 @@ def _auc_left_out(estimator, X, groups, y):
     for refits in (None, SCORER_FITS):  # in closed form, or else by fits
         prior = AdaptivePrior(refits=refits)
         question = Question(prior, left_out="closed form", groups=groups)
-        source, _ = rows_left_out(Sample.of_all(model), question, None)
+        source, _ = rows_left_out(
+            Sample(model, model.front, model.score), question, None
+        )
         if source is not None:
             return source.auc
     raise ValueError(
