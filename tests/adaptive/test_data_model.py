@@ -261,7 +261,7 @@ def test_few_strong_signals_are_shrunk_as_by_their_posterior():
     model = learnt(X, positive)
     slab = model.learnt.models[0].slab
     k = int(np.argmax(slab.weight))
-    knots = slab.knots.value
+    knots = slab.knots
     # share π and τ from two knots: the posterior odds and the shrinkage far out
     far = int(np.argmax(np.abs(knots)))
     shrink = slab.mean[k, far] / knots[far]
