@@ -4,7 +4,6 @@ A chunk that X, y and weights share is computed once in each pass; results are m
 a tree.
 """
 
-from functools import partial
 
 import numpy as np
 
