@@ -85,10 +85,7 @@ def numbered(n):
 
 
 def test_refits_err_less_than_they_say():
-    """Selection among 50 features, one with a signal, 60 rows.
-
-    A report of more features than rows is 1.6 times as wide as its source.
-    """
+    """Selection among 50 features, one with a signal, 60 rows."""
     rng, ratio = np.random.default_rng(11), []
     model = make_pipeline(SelectKBest(k=5), LogisticRegression())
     for _ in range(15):
