@@ -65,11 +65,11 @@ mathematics of this folder:
        w = max(⅔, τ²/(τ² + s_b²)),  τ = z − m,  estimate  m + w (z − m),
        variance  (1 + ½ lg(1 + 10 P/n)) s_b²  at the estimate.
 
-   If z and the mean difference along w have opposite signs, z is replaced by 0.
-   Where z is far from m, as on texts of few words, the model does not describe the rows.
-   The variance is the same for all ways of leaving rows out, but for the noise of a
-   solver and for placements that vary more than Hanley and McNeil's. Candidates are ranked by m
-   alone, or by ``m + ⅓ (z − m)`` if refits are requested or pairs are free: where d
+   If z and the mean difference along w have opposite signs, z is replaced by 0. Where z
+   is far from m, as on texts of few words, the model does not describe the rows. All
+   ways of leaving rows out have this variance; the noise of a solver, or placements of
+   pairs that vary more than Hanley and McNeil's, enlarge s_b². Candidates are ranked by
+   m alone, or by ``m + ⅓ (z − m)`` if refits are requested or pairs are free: where d
    reaches into the null space of at most 200 rows. AUCs are reported by the estimate.
    A model without rows left out uses the mean disagreement ``z − m`` of nine ridge
    models of the same rows: estimate ``m + .3 mean(z − m)``, the variance plus .3².
