@@ -73,8 +73,8 @@ def join(m, source, size: DataSize, sign=1.0) -> AUCPosterior:
     z = size.left_out(source, sign)
     excess = size.excess(source)
     s2 = excess * size.variance(m + LEAST_WEIGHT * (z - m))
-    # w = max(⅔, τ²/(τ² + s²)), where the model errs by τ = z − m
-    w = max(LEAST_WEIGHT, (z - m) ** 2 / ((z - m) ** 2 + s2))
+    # James & Stein (1961): (z − m)² holds s² more than the square of the model's error
+    w = max(LEAST_WEIGHT, 1 - s2 / max((z - m) ** 2, s2))
     estimate = m + w * (z - m)
     deviation = np.sqrt(size.spread * excess * size.variance(estimate))
     return _normal(

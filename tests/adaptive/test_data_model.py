@@ -327,8 +327,7 @@ def test_join_is_the_weighted_mean_of_probits(n_neg, n_pos, P, signal, auc):
         return np.sqrt(variance) / stats.norm.pdf(x)
 
     posterior = projection.auc(Left(auc))
-    square = (z - m) ** 2
-    w = max(2 / 3, square / (square + error(m + 2 / 3 * (z - m)) ** 2))
+    w = max(2 / 3, 1 - (error(m + 2 / 3 * (z - m)) / (z - m)) ** 2)
     estimate = m + w * (z - m)
     assert posterior.mean_probit() == pytest.approx(estimate)
     deviation = np.sqrt(1 + np.log10(1 + 10 * P / n) / 2) * error(estimate)
