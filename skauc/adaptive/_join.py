@@ -29,17 +29,13 @@ class DataSize:
 
     @property
     def crowding(self) -> float:
-        """``min(1, 10 P/n)``: about 0 where a fit cannot adapt to its rows."""
-        return min(1.0, self._density)
+        """``10 P/n``: about 0 where a fit cannot adapt to its rows."""
+        return FEW_FEATURES * self.n_features / (self.n_neg + self.n_pos)
 
     @property
     def spread(self) -> float:
         """Variance of a report in units of the source's: ``1 + ½ lg(1 + 10 P/n)``."""
-        return 1 + SPREAD * float(np.log10(1 + self._density))
-
-    @property
-    def _density(self):
-        return FEW_FEATURES * self.n_features / (self.n_neg + self.n_pos)
+        return 1 + SPREAD * float(np.log10(1 + self.crowding))
 
     def probit(self, auc) -> float:
         """``Φ⁻¹((a n + ½)/(n + 1))``: finite where an AUC of n rows is 0 or 1."""
@@ -92,7 +88,7 @@ def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
     ``disagreement`` is the mean of z − m over the ridge models of the data set. With
     many rows a feature the estimate goes over to ``auc()``, that of the training rows.
     """
-    share = size.crowding
+    share = min(1.0, size.crowding)
     estimate = m + SHARED * disagreement
     if share < 1:
         estimate = share * estimate + (1 - share) * size.probit(auc())

@@ -168,6 +168,5 @@ def model_variance(auc, rows) -> float:
 
     It is taken at ``(nA + ½)/(n + 1)``, the posterior mean under Jeffreys's prior.
     """
-    n_neg, n_pos = max(rows.n_neg, 1.0), max(rows.n_pos, 1.0)
-    n = n_neg + n_pos
-    return float(balanced_variance((n * auc + 0.5) / (n + 1), n_neg, n_pos))
+    expected = (rows.n * auc + 0.5) / (rows.n + 1)
+    return float(balanced_variance(expected, rows.n_neg, rows.n_pos))
