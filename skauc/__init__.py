@@ -19,6 +19,7 @@ Choose a model in a search
 Report the AUC of a model
     auc_posterior                     fitted linear model and its training rows
     bayesian_val_score                the same, including the fit
+    auc_permutation_test              is the AUC above chance?
     bootstrap_auc, cross_val_auc      any classifier, by refitting it
     diagnose, UntrustedAUCWarning     reasons to doubt a reported AUC
     SampleWeightWarning               the meaning of weights, and of other ones
@@ -109,6 +110,9 @@ from .model_selection._bootstrap_auc import bootstrap_auc as bootstrap_auc
 from .model_selection._cross_val import compare_cross_val_auc as compare_cross_val_auc
 from .model_selection._cross_val import cross_val_auc as cross_val_auc
 from .model_selection._diagnose import diagnose as diagnose
+from .model_selection._permutation_test import (
+    auc_permutation_test as auc_permutation_test,
+)
 from .model_selection._rows_left_out_scorers import cv_auc_scorer as cv_auc_scorer
 from .model_selection._rows_left_out_scorers import lpo_auc_scorer as lpo_auc_scorer
 from .model_selection._rows_left_out_scorers import (

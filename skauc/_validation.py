@@ -342,7 +342,8 @@ def check_groups(groups, n: int) -> np.ndarray | None:
     if len(groups) != n:
         raise ValueError(
             f"groups must have one value for each of the {n} rows of y_true, got "
-            f"{len(groups)}"
+            f"{len(groups)}; folds and halving searches score a part of the rows, and "
+            "pass their groups to scorers by set_score_request(groups=True) only"
         )
     if groups.dtype.kind == "f":
         refuse_rows(np.isnan(groups), "groups", "not be NaN", groups)
@@ -355,8 +356,6 @@ def check_groups(groups, n: int) -> np.ndarray | None:
 
 def check_non_negative(sample_weight, n: int):
     """Weights as a float array: finite, 0 or of ordinary size; None stays None."""
-    if sample_weight is None:
-        return None
     refuse_collection("sample_weight", sample_weight)
     return check_weights(sample_weight, n)
 

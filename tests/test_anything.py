@@ -207,7 +207,7 @@ OPTIONS = {
     "rows": one_of("training", "held-out", "auto"),
     "scale": one_of("auc", "probit"),
     "seed": st.sampled_from([None, 0, -1, "a", 0.5]),
-    "shrinkage": one_of(None, "auto", "oas", 0.5),
+    "shrinkage": one_of(None, "auto", 0.5),
     "size": st.sampled_from([None, 0, 3, (2, 2), -1, "a", 0.5]),
     "solver": one_of("svd", "lsqr", "eigen"),
     "standardize": one_of(True, False),
@@ -366,7 +366,7 @@ CASES = {  # public names that take the same data: the strategy of these data
     ),
     """bee_scorer cbauc_scorer cv_auc_scorer ebauc_scorer
     lpo_auc_scorer""": on_model(rows(**scored)),
-    "cross_val_auc": on_model(rows(X=features(2), y=labels)),
+    "auc_permutation_test cross_val_auc": on_model(rows(X=features(2), y=labels)),
     "compare_cross_val_auc": on_model(halves(8), estimators=two_or_three),
     "auc_difference_posterior": on_model(
         rows(**on_rows), estimator_a=model, estimator_b=model
@@ -401,7 +401,7 @@ MAKERS = [name for name in skauc.__all__ if name.startswith("make_")]
 ON_PROBABILITIES = "CalibrationDisplay", "DecisionCurveDisplay"
 COSTLY = set(  # they fit many models or draw pictures
     """SearchDisplay AUCPosteriorDisplay ROCDisplay bootstrap_auc
-    CalibrationDisplay DecisionCurveDisplay
+    auc_permutation_test     CalibrationDisplay DecisionCurveDisplay
     compare_cross_val_auc cross_val_auc cv_auc_scorer search_posterior
     bayesian_val_score diagnose auc_posterior make_cv_auc_scorer RowBlocks
     QuadraticROC.between_normals AUCPosterior PairwiseAUCPosterior""".split()

@@ -148,6 +148,18 @@ def weights_are_not_rows(out):
     assert "SampleWeightWarning" in out
 
 
+def subjects_are_left_out(out):
+    truths = numbers(out, "AUC on 200 new subjects")
+    for ignored in ("5 folds that split", "report that ignores"):
+        high = numbers(out, f"{ignored} subjects")
+        assert all(
+            auc > truth + 0.1 for [auc], [truth] in zip(high, truths, strict=True)
+        )
+    for _, low, high in numbers(out, "report with groups=subject"):
+        assert low < truths.pop(0)[0] < high
+    assert numbers(out, "permutation test: AUC")[0][1] < 0.05
+
+
 def numbers_are_those_of_proc(out):
     table = re.findall(r"^(.*\S) +([\d.]+) +([\d.]+)$", out, re.MULTILINE)
     assert len(table) == 13
@@ -196,6 +208,7 @@ FACTS = {
     "plot_13_from_proc": numbers_are_those_of_proc,
     "plot_16_forest_boosting_or_regression": any_classifier_is_chosen_and_reported,
     "plot_14_from_probabilities_to_decisions": right_ranking_with_wrong_probabilities,
+    "plot_15_subjects_with_several_rows": subjects_are_left_out,
 }
 
 

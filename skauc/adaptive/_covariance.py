@@ -9,8 +9,8 @@ from scipy import linalg
 from scipy.optimize import isotonic_regression
 from scipy.special import gammaln
 
-from ..leave_pair_out._coordinates import dense, positive_eigen
 from ..statistics._moments import class_moments
+from ..statistics._numerics import dense, positive_eigen
 from ._scatter import GRAM_RANK, Scatter
 
 _STRENGTHS = np.append(2.0 ** np.arange(-4, 6), 1e4)  # tried values of a/P
@@ -191,6 +191,7 @@ def _coordinates(scatter, rows):
     """Centred standardised rows in at most min(n, P) coordinates, unweighted."""
     if scatter.by_rows:  # R V = U Λ^½, T = √weight U Λ^{−½}
         return scatter.basis * (scatter.values / rows.weight[:, None])
+    rows = replace(rows, X=dense(rows.X))
     return (_deviations(rows, rows) * scatter.inverse_scale) @ scatter.basis
 
 
@@ -228,9 +229,9 @@ def _squares_left_out(training, left_out, n_features, shares):
     squares = _squares_along(A, left)
     rest = np.maximum(np.einsum("ij,ij->i", left, left) - squares.sum(axis=1), 0.0)
     # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
-    sizes = np.array([training.n_neg, training.n_pos])
-    weight = left_out.weight / (1 + 1 / sizes[left_out.code])
-    weight = weight * [~left_out.positive, left_out.positive]
+    size = np.where(left_out.positive, training.n_pos, training.n_neg)
+    sides = ~left_out.positive, left_out.positive
+    weight = left_out.weight / (1 + 1 / size) * np.array(sides)
     # folds differ in rank: interpolate at equal shares of the rank
     at = _even(squares.shape[1])
     along = [np.interp(shares, at, values) for values in weight @ squares]
@@ -251,9 +252,10 @@ def _squares_along(A, left):
 
 def _deviations(rows, training):
     """The rows less the weighted means of their classes in the training rows."""
-    sides = (~training.positive, training.n_neg), (training.positive, training.n_pos)
-    means = np.array([(training.weight * of) @ training.X / n for of, n in sides])
-    return dense(rows.X) - means[rows.code]
+    X, weight, positive = training.X, training.weight, training.positive
+    pos = (weight * positive) @ X / training.n_pos
+    neg = (weight * ~positive) @ X / training.n_neg
+    return rows.X - np.where(rows.positive[:, None], pos, neg)
 
 
 def _even(rank):

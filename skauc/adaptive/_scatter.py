@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg, sparse
 
-from ..leave_pair_out._coordinates import centred_gram, positive_eigen
+from ..leave_pair_out._coordinates import centred_gram
 from ..statistics._moments import class_moments
+from ..statistics._numerics import positive_eigen
 
 # Eigenvectors made from those of the Gram matrix of the rows, ``RᵀUΛ^−½``, lose the
 # digits of (λ_max/λ)^1.5: .1 at 1e-10
@@ -68,8 +69,6 @@ class Scatter:
     n_neg, n_pos : float
     traces : ndarray of shape (2,)
         Traces of the standardised scatters of both classes.
-    standardize : bool
-        Whether each feature was divided by its own standard deviation.
     """
 
     inverse_scale: np.ndarray
@@ -81,15 +80,14 @@ class Scatter:
     n_neg: float
     n_pos: float
     traces: np.ndarray
-    standardize: bool
 
     @classmethod
-    def of(cls, rows, standardize=True) -> Scatter:
+    def of(cls, rows) -> Scatter:
         """Decompose the scatter of rows in memory."""
         n, P = rows.shape
         by_rows, given = P >= n, (rows.X, rows.positive, rows.weight)
         neg, pos = _uncertain(*class_moments(*given, featurewise=by_rows))
-        inverse_scale, d, traces = _standardised(neg, pos, standardize)
+        inverse_scale, d, traces = _standardised(neg, pos)
         if by_rows:
             # RRᵀ and W = RᵀR have the same eigenvalues; RRᵀ is n×n
             G = _gram(rows, [neg, pos], inverse_scale)
@@ -102,7 +100,7 @@ class Scatter:
             values, basis = positive_eigen(W)
             b = basis.T @ d
         along = inverse_scale, d, values, basis, by_rows, b
-        return cls(*along, neg.n, pos.n, traces, standardize)
+        return cls(*along, neg.n, pos.n, traces)
 
     @property
     def spread(self) -> np.ndarray:
@@ -120,7 +118,7 @@ class Scatter:
         ``ν/(ν − 2)``, because the standard deviation is estimated, too.
         """
         # with one feature its standard deviation cancels in every AUC
-        if not self.standardize or len(self.d) == 1:
+        if len(self.d) == 1:
             return 1.0
         return 1 + 2 / max(self.n - 4, 1)
 
@@ -180,10 +178,12 @@ class Scatter:
 
 def _gram(rows, classes, inverse_scale):
     """``R Rᵀ``, R the standardised deviations of the rows times roots of weights."""
-    code, root = rows.code, np.sqrt(rows.weight)[:, None]
+    root = np.sqrt(rows.weight)[:, None]
     if sparse.issparse(rows.X):
+        code = rows.positive.astype(np.int64)
         return centred_gram(rows, classes, code, inverse_scale) * root * root.T
-    R = (rows.X - np.array([part.mean for part in classes])[code]) * inverse_scale
+    neg, pos = (part.mean for part in classes)
+    R = (rows.X - np.where(rows.positive[:, None], pos, neg)) * inverse_scale
     R *= root
     return R @ R.T
 
@@ -212,7 +212,7 @@ def _squares(neg, pos):
     return squares, variance, varies
 
 
-def _standardised(neg, pos, standardize):
+def _standardised(neg, pos):
     """One over the deviation of each feature, the mean difference d, traces of W_c.
 
     A feature that does not vary has 0 in place of one over its deviation.
@@ -224,9 +224,6 @@ def _standardised(neg, pos, standardize):
             "X must have a feature that varies within a class for the adaptive prior, "
             "by more than 1e-7 of its mean, got none"
         )
-    # without standardisation one common scale keeps numbers near 1
-    if not standardize:
-        variance = np.full(len(variance), variance[varies].mean())
     inverse = np.zeros(len(variance))
     inverse[varies] = 1 / np.sqrt(variance[varies])
     return inverse, (pos.mean - neg.mean) * inverse, squares @ inverse**2

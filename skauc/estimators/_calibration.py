@@ -12,12 +12,11 @@ from scipy.special import chdtrc, expit, logit
 
 from .._validation import check_counted, check_score
 from ..statistics._checks import check_integer, check_option
-from ..statistics._result import LabelledResult
-from ..statistics._wald import WaldTable
+from ..statistics._result import Estimates, LabelledResult
+from ..statistics._wald import Interval, WaldTable
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import raised, warn_unless_counts
-from ._logistic import IRLSLogisticRegression
-from ._maximum import maximise
+from ._logistic_problem import LogisticProblem
 from ._rows import FitRows
 
 _MOST_GROUPS = 10**6
@@ -26,7 +25,7 @@ _NAMES = ("slope", "intercept", "in_the_large")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationEstimate(LabelledResult):
+class CalibrationEstimate(Estimates, LabelledResult):
     """Calibration slope and intercepts, with their standard errors.
 
     Parameters
@@ -39,7 +38,7 @@ class CalibrationEstimate(LabelledResult):
     in_the_large : float
         The intercept a if the slope is fixed at 1 (calibration in the large). It is
         positive if events are more frequent than predicted.
-    standard_errors : ndarray of shape (3,)
+    standard_error : ndarray of shape (3,)
         Standard errors of slope, intercept and in_the_large, in this order.
     statistic, pvalue : float
         Likelihood-ratio test of the joint hypothesis a = 0 and b = 1; χ² with 2 degrees
@@ -51,58 +50,43 @@ class CalibrationEstimate(LabelledResult):
     --------
     >>> from skauc import calibration_estimate
     >>> y, p = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.6, 0.7]
-    >>> round(calibration_estimate(y, p).standard_error("slope"), 2)
-    1.83
+    >>> low, high = calibration_estimate(y, p).confidence_interval(0.9)
+    >>> round(low, 2), round(high, 2)
+    (-0.66, 5.35)
     """
 
     slope: float
     intercept: float
     in_the_large: float
-    standard_errors: np.ndarray
+    standard_error: np.ndarray
     statistic: float
     pvalue: float
     _rows_in_text = True
 
-    def standard_error(self, name="slope") -> float:
-        """Standard error of the slope or of an intercept.
-
-        Parameters
-        ----------
-        name : {"slope", "intercept", "in_the_large"}, default="slope"
-
-        Returns
-        -------
-        float
-        """
-        check_option("name", name, _NAMES)
-        return float(self.standard_errors[_NAMES.index(name)])
-
-    def confidence_interval(self, name="slope", confidence_level=0.95):
+    def confidence_interval(self, confidence_level=0.95, *, name="slope") -> Interval:
         """Wald limits for the slope or an intercept.
 
         Parameters
         ----------
-        name : {"slope", "intercept", "in_the_large"}, default="slope"
         confidence_level : float in (0, 1), default=0.95
+        name : {"slope", "intercept", "in_the_large"}, default="slope"
 
         Returns
         -------
         low, high : float
         """
-        table, row = self._wald(), _NAMES.index(check_option("name", name, _NAMES))
-        low, high = table.limits(confidence_level)
-        return float(low[row]), float(high[row])
+        row = _NAMES.index(check_option("name", name, _NAMES))
+        limits = self._wald().limits(confidence_level)
+        return Interval(*(float(limit[row]) for limit in limits))
 
     def _wald(self):
         """Wald table of the three estimates against those of perfect probabilities."""
         estimates = np.array([getattr(self, name) for name in _NAMES])
         perfect = np.array([1, 0, 0])
-        return WaldTable(estimates, self.standard_errors, perfect, names=_NAMES)
+        return WaldTable(estimates, self.standard_error, perfect, names=_NAMES)
 
-    def _columns(self):
-        columns = self._wald().columns()
-        shown = "", "estimate", "standard_error", "pvalue", "low", "high"
-        return {name: columns[name] for name in shown}
+    def _estimates(self, confidence_level):
+        return self._wald().columns(confidence_level)
 
     def _head(self):
         return {"statistic": self.statistic, "pvalue": self.pvalue}
@@ -135,9 +119,9 @@ def calibration_estimate(
     Returns
     -------
     CalibrationEstimate
-        ``slope``, ``intercept`` and ``in_the_large``; ``standard_error(name)`` and
-        ``confidence_interval(name)`` for each of them; ``pvalue`` of the hypothesis of
-        perfect calibration.
+        ``slope``, ``intercept`` and ``in_the_large``; ``standard_error``,
+        ``confidence_interval(name=…)`` and ``summary()`` for each of them; ``pvalue``
+        of the hypothesis of perfect calibration.
 
     Raises
     ------
@@ -172,10 +156,10 @@ def calibration_estimate(
     >>> too_extreme = p**2 / (p**2 + (1 - p) ** 2)  # twice the logit
     >>> print(calibration_estimate(rng.uniform(size=2000) < p, too_extreme))
     CalibrationEstimate(statistic=307.3, pvalue=1.82e-67, pos_label=True)
-                  estimate  standard_error     pvalue       low    high
-    slope           0.4897         0.02422  1.408e-98    0.4422  0.5371
-    intercept      0.03534         0.05224     0.4988  -0.06705  0.1377
-    in_the_large   0.05484         0.06511     0.3996  -0.07277  0.1825
+                  estimate  standard_error       low    high  statistic     pvalue
+    slope           0.4897         0.02422    0.4422  0.5371     -21.07  1.408e-98
+    intercept      0.03534         0.05224  -0.06705  0.1377     0.6764     0.4988
+    in_the_large   0.05484         0.06511  -0.07277  0.1825     0.8423     0.3996
     """
     given = y_true, y_prob, sample_weight, pos_label
     positive, probability, weight, label = checked_probabilities(*given)
@@ -206,7 +190,7 @@ def inner_probabilities(probability):
 def logistic_fit(X, positive, weight):
     """The maximum-likelihood fit of columns X to the mask of the positive rows."""
     rows = FitRows(X, positive.astype(np.int64), np.arange(2), weight)
-    return maximise(IRLSLogisticRegression(), rows)
+    return LogisticProblem(rows.classes).maximise(rows)
 
 
 def estimate_of(probability, positive, count, label) -> CalibrationEstimate:
@@ -231,7 +215,7 @@ def estimate_of(probability, positive, count, label) -> CalibrationEstimate:
         slope=float(found.coef[0, 0]),
         intercept=float(found.intercept[0]),
         in_the_large=level,
-        standard_errors=np.array([errors[1], errors[0], of_level]),
+        standard_error=np.array([errors[1], errors[0], of_level]),
         statistic=statistic,
         pvalue=float(chdtrc(2, statistic)),
         pos_label=label,

@@ -17,18 +17,10 @@ from scipy.linalg import lapack
 
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import Moments, class_moments
-from ..statistics._numerics import TINY, block_rows, parts_of
+from ..statistics._numerics import block_rows, dense, parts_of
 
 _FAR = 1e4  # raw over centred sum of squares: more than four digits cancel
 _RANK = 1e-12  # share of the largest diagonal entry below which a pivot is rounding
-# Rounding moves the eigenvalues of a scatter matrix by less than this share of the
-# largest one; smaller eigenvalues are directions in which the rows do not vary.
-RANK = 1e-10
-
-
-def dense(X) -> np.ndarray:
-    """Rows as an ndarray."""
-    return X.toarray() if sparse.issparse(X) else X
 
 
 def spread(rows):
@@ -114,16 +106,6 @@ def centred_rows(rows, which, centred, unit=None) -> np.ndarray:
     if centred:
         Z = Z - spread(rows)[0]
     return Z if unit is None else Z * unit
-
-
-def positive_eigen(A, rank=RANK):
-    """Eigenvalues of a symmetric matrix beyond rounding, with their eigenvectors.
-
-    The matrix is overwritten.
-    """
-    values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False)
-    keep = values > max(rank * values[-1], TINY)
-    return values[keep], np.ascontiguousarray(vectors[:, keep])
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._coordinates import Coordinates, class_contrast, positive_eigen, standard_unit
+from ..statistics._numerics import positive_eigen
+from ._coordinates import Coordinates, class_contrast, standard_unit
 from ._left_out import PAIR_ROWS, PairRows, auc_of_pairs, margins_without
 
 # Penalties in units of the mean within-class eigenvalue

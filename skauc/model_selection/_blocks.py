@@ -19,6 +19,7 @@ from .._validation import check_labels, distinct_labels
 from ..leave_pair_out._objective import stationarity
 from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
 from ..statistics._moments import class_moments
+from ..statistics._numerics import dense
 from ..statistics._row_blocks import gathered, row_blocks
 from ..statistics._rows import Rows
 from ._posterior import Evaluation, evaluations
@@ -90,7 +91,7 @@ def _named(X, matrix, estimator):
         return X
     import pandas as pd
 
-    return pd.DataFrame(X.toarray() if hasattr(X, "toarray") else X, columns=names)
+    return pd.DataFrame(dense(X), columns=names)
 
 
 def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):

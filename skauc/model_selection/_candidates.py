@@ -305,7 +305,7 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> 
         params: tuple[dict, ...] = ({},) * len(search)
         row, score = np.arange(len(search)), None
         question = replace(question, rows="auto")
-        models = [(model, None) for model in search]
+        models: list[tuple[Any, Any]] = [(model, None) for model in search]
     elif _is_search(search):
         check_is_fitted(search, "cv_results_")
         row, score = _comparable(search)

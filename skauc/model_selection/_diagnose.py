@@ -306,7 +306,7 @@ def _diagnosis(evaluation) -> Diagnosis:
     published = replace(evaluation, question=Question("paper"))
     neg, pos = class_moments(model.score, model.positive, model.front.weight)
     data = projection.model
-    left_out = data.leave_pair_out and data.size.n_features > 1
+    left_out = data.prior.leave_pair_out and data.size.n_features > 1
     left_out = left_out and not evaluation.held_out and model.linear is not None
     paper = {"paper's prior": published.projection.auc().mean()}
     with np.errstate(divide="ignore", invalid="ignore"):

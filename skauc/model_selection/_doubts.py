@@ -17,6 +17,7 @@ from .reading._estimators import (
     has_columns,
     n_columns,
     row_keys,
+    searches_in,
     take_columns,
     take_rows,
 )
@@ -355,16 +356,18 @@ def scorers_of(search) -> list:
     return list(scorers.values()) if isinstance(scorers, dict) else [scorers]
 
 
-def split_by_groups(search) -> list[str]:
+def split_by_groups(model) -> list[str]:
     """Sentence if a search was split or scored as rows that depend on each other."""
-    name = type(getattr(search, "cv", None)).__name__
-    if any(getattr(scorer, "knows_groups", False) for scorer in scorers_of(search)):
-        name = "a scorer with groups"
-    elif "Group" not in name and "TimeSeries" not in name:
-        return []
-    in_time = "TimeSeries" in name
-    remedy = "report cross_val_auc with this cv" if in_time else "pass groups="
-    return [
-        f"{name} was used because rows depend on each other, but the posterior takes "
-        f"all rows for independent, so that the AUC is too high: {remedy}"
-    ]
+    for search in (model, *(search for _, search in searches_in(model))):
+        name = type(getattr(search, "cv", None)).__name__
+        if any(getattr(one, "knows_groups", False) for one in scorers_of(search)):
+            name = "a scorer with groups"
+        elif "Group" not in name and "TimeSeries" not in name:
+            continue
+        in_time = "TimeSeries" in name
+        remedy = "report cross_val_auc with this cv" if in_time else "pass groups="
+        return [
+            f"{name} was used because rows depend on each other, but the posterior "
+            f"takes all rows for independent, so that the AUC is too high: {remedy}"
+        ]
+    return []

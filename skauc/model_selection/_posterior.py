@@ -45,7 +45,7 @@ class Evaluation:
     question: Question
     verdict: Verdict
 
-    @property
+    @cached_property
     def model(self) -> FittedModel:
         """The model."""
         return self.sample.model

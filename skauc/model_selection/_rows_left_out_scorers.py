@@ -10,6 +10,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check
 
 from .._validation import check_groups
 from ..intervals._projection import warn_undefined
+from ..leave_pair_out._groups import sums_of_scores, without_each
 from ..leave_pair_out._left_out import pairs_left_out
 from ..leave_pair_out._objective import STOPPED
 from ..statistics._checks import check_option, short
@@ -130,8 +131,9 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
         raise ValueError(
             "X must be the rows (and sample_weight the weights) that trained the "
             f"{model.name}, got rows on which its gradient is not 0, a singular fit, "
-            "groups without a closed form, or too weak a penalty for features of such "
-            "different units; scale the features, or use skauc.cv_auc_scorer"
+            "groups without a closed form (a squared hinge, or more than 10 000 pairs "
+            "of groups or 2000 rows), or too weak a penalty for features of such "
+            "different units; scale the features, or use skauc.make_cv_auc_scorer"
         )
     warn(copies_of(model), model.front, model.score)
     if source.departure > STOPPED:
@@ -166,7 +168,8 @@ def make_cv_auc_scorer(
         Number of folds that are fitted in parallel, as in joblib.
     groups : array-like of shape (n,), default=None
         Group of each row. An int ``cv`` then makes that many
-        :class:`sklearn.model_selection.StratifiedGroupKFold`.
+        :class:`sklearn.model_selection.StratifiedGroupKFold`. Rows of different groups
+        are compared, as in :func:`skauc.cross_val_auc`.
 
     Returns
     -------
@@ -198,14 +201,8 @@ def make_cv_auc_scorer(
     """
     check_option("pooling", pooling, ("mean", "pairs"))
     cv = list(cv) if isinstance(cv, Iterator) else cv
-    params = dict(
-        cv=cv,
-        pooling=pooling,
-        pos_label=pos_label,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        groups=groups,
-    )
+    params = dict(cv=cv, pooling=pooling, pos_label=pos_label)
+    params |= dict(random_state=random_state, n_jobs=n_jobs, groups=groups)
     return Scorer("make_cv_auc_scorer", _cv_auc, params)
 
 
@@ -220,7 +217,7 @@ def _cv_auc(
     splitter = _splitter(positive, groups, **folds)
     warn_of_copies(X, positive, groups)
     splits = splitter.split(X, positive, groups)
-    fold = partial(_fold_auc, estimator, X, labels, positive, weight)
+    fold = partial(_fold_auc, estimator, X, labels, positive, weight, groups)
     folds = in_parallel((partial(fold, *split) for split in splits), n_jobs)
     # A = Σ_v A_v/V, or Σ_v m_v A_v/Σ_v m_v with m_v the number of pairs in fold v
     auc, pairs = np.array(folds).T
@@ -241,14 +238,20 @@ def _splitter(positive, groups, cv, random_state):
     return check_cv(cv, positive, classifier=True)
 
 
-def _fold_auc(estimator, X, y, positive, weight, train, test):
-    """AUC of a clone on the test rows of a fold, and their weighted number of pairs."""
+def _fold_auc(estimator, X, y, positive, weight, groups, train, test):
+    """AUC of a clone on the test rows of a fold, and their weighted number of pairs.
+
+    Pairs within a group count only if it is the only one of the fold.
+    """
     if positive[test].all() or not positive[test].any():
         raise ValueError("cv must leave both classes in every test fold, got one class")
-    model = fitted_to_rows(estimator, X, y, weight, train)
+    model = fitted_to_rows(estimator, X, y, weight, train, groups)
     score = scores_towards(model, take_rows(X, test), y, positive)
     pos = positive[test]
     w = np.ones(len(test)) if weight is None else weight[test]
+    if groups is not None:
+        sums = sums_of_scores(score, pos, w, groups[test], sole=True)
+        return without_each(sums)[:2]
     auc = empirical_auc(score, pos, w)
     return auc, w[pos].sum() * w[~pos].sum()
 

@@ -41,7 +41,8 @@ class Cache:
         value = compute()
         for array in _arrays(value):
             array.setflags(write=False)
-        size = array_bytes(value) + _ENTRY_BYTES
+        owners = {id(array): array.nbytes for array in map(_owner, _arrays(value))}
+        size = sum(owners.values()) + _ENTRY_BYTES
         if size > LIMIT_BYTES:
             return value
         with self._lock:
@@ -127,11 +128,6 @@ class Rows:
         return pos / (neg + pos)
 
     @property
-    def code(self) -> np.ndarray:
-        """0 for negative and 1 for positive rows, (n,)."""
-        return self.positive.astype(np.int64)
-
-    @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of features."""
         return self.X.shape
@@ -201,12 +197,6 @@ def class_units(positive, group=None) -> tuple[int, ...]:
     """Numbers of negative and of positive rows, or of the groups that hold them."""
     units = np.arange(len(positive)) if group is None else group
     return tuple(len(np.unique(units[side])) for side in (~positive, positive))
-
-
-def array_bytes(value) -> int:
-    """Bytes of all distinct arrays that a value of dataclasses and tuples owns."""
-    owners = map(_owner, _arrays(value))
-    return sum({id(array): array.nbytes for array in owners}.values())
 
 
 def _owner(array):

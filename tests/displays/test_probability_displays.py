@@ -131,7 +131,7 @@ def test_tables_are_forest_plots():
     X = np.column_stack([P60, Z60])
     table = skauc.IRLSLogisticRegression().fit(X, Y60).summary()
     ratios = table.odds_ratios()
-    for drawn, estimate in ((table, table.coefficient), (ratios, ratios.odds_ratio)):
+    for drawn, estimate in ((table, table.estimate), (ratios, ratios.estimate)):
         display = drawn.plot()
         line, _, (bars,) = display.intervals_
         assert line.get_xdata().tolist() == estimate[1:].tolist()  # no intercept

@@ -220,21 +220,43 @@ def weight_for_fit(model, weight) -> dict:
 
 
 def groups_for_fit(model, groups) -> dict:
-    """Groups for the splitter of a search; empty for all other models."""
-    splitter = get_routing_for_object(getattr(model, "cv", None))
-    known = groups is not None and splitter.consumes("split", ["groups"])
-    return {"groups": groups} if known else {}
+    """Groups for the splitters of searches in a model, by their names in ``fit``."""
+    if groups is None:
+        return {}
+    if get_config()["enable_metadata_routing"]:
+        takes = get_routing_for_object(model).consumes("fit", ["groups"])
+        return {"groups": groups} if takes else {}
+    return {
+        f"{prefix}groups": groups
+        for prefix, search in searches_in(model)
+        if get_routing_for_object(search.cv).consumes("split", ["groups"])
+    }
+
+
+def searches_in(model, prefix=""):
+    """Yield searches and the prefixes of their keywords in ``model.fit``.
+
+    They are the model, the last step of a Pipeline, or the estimator of a search.
+    """
+    if isinstance(model, Pipeline):
+        step, last = model.steps[-1]
+        yield from searches_in(last, f"{prefix}{step}__")
+    elif hasattr(model, "error_score"):  # which all searches have, and only they
+        yield prefix, model
+        yield from searches_in(model.estimator, prefix)
 
 
 def _keeps_copies_together(model) -> bool:
-    """Let the stratified folds of a search hold all copies of a row, as groups."""
-    if not hasattr(model, "error_score"):  # which all searches have, and only they
-        return False
-    plain = model.cv is None or isinstance(model.cv, Integral | StratifiedKFold)
-    if plain:
-        size = check_cv(model.cv, [0, 1], classifier=True).get_n_splits()
-        model.set_params(cv=StratifiedGroupKFold(size))
-    return plain
+    """Let stratified folds of searches hold all copies of a row, as groups."""
+    plain = [
+        search
+        for _, search in searches_in(model)
+        if search.cv is None or isinstance(search.cv, Integral | StratifiedKFold)
+    ]
+    for search in plain:
+        size = check_cv(search.cv, [0, 1], classifier=True).get_n_splits()
+        search.set_params(cv=StratifiedGroupKFold(size))
+    return bool(plain)
 
 
 def _weight_name(model):
