@@ -152,7 +152,7 @@ class CalibrationDisplay(ClassifierDisplay):
         estimate = checks.estimate_of(*rows, label)
         statistics = {}
         for title in ("slope", "intercept", "in_the_large"):
-            limits = estimate.confidence_interval(title, confidence_level)
+            limits = estimate.confidence_interval(confidence_level, name=title)
             statistics[title] = getattr(estimate, title), *limits
         brier = _brier_score(probability, positive, weight, confidence_level)
         statistics["brier_score"] = brier

@@ -219,8 +219,8 @@ class EmpiricalROC(LabelledResult):
         if grid.ndim != 1 or not len(grid):
             raise ValueError(f"fpr must hold at least one number, got {short(fpr)}")
         levels = self._sample.levels
-        drawn = drawn_heights(levels, grid, n_resamples, random_state)
-        low, high = BANDS[method](*drawn, level)
+        low, high = drawn_heights(levels, grid, n_resamples, random_state)
+        low, high = BANDS[method](low, high, level)
         low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
         tpr = height(levels.fpr, levels.tpr, grid)
         return ROCBand(grid, tpr, low, high, level, method, pos_label=self.pos_label)

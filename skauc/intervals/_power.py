@@ -353,9 +353,9 @@ def auc_sample_size(
     """
     check_either("auc_sample_size", power=power, width=width)
     if width is not None:
+        sides = alternative, "two-sided"
         given = {"null": (null, None), "margin": (margin, 0.0)}
-        given["alternative"] = alternative, "two-sided"
-        refuse_ignored("with width", **given)
+        refuse_ignored("with width", **given, alternative=sides)
         if method is None and auc2 is None:
             method = "hanley_mcneil"
     plan = Plan.of(auc, null, alpha, auc2, correlation, margin, alternative, method)
