@@ -1,6 +1,6 @@
 """The power of a test of AUCs, and the number of rows that a study needs.
 
-Section 9 of :mod:`skauc.intervals` has the formulas. To add a variance, add one entry
+Section 8 of :mod:`skauc.intervals` has the formulas. To add a variance, add one entry
 to ``VARIANCES``. References: Bamber (1975),
 https://doi.org/10.1016/0022-2496(75)90001-2; Obuchowski
 (2004), https://doi.org/10.1373/clinchem.2004.031823; Plackett (1954),
