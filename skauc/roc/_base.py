@@ -16,7 +16,24 @@ _NODES = 113  # nodes of the double exponential quadrature: a step of 1/16
 
 
 class YoudenPoint(NamedTuple):
-    """The threshold at which ``J = TPR − FPR`` is largest."""
+    """The threshold at which ``J = TPR − FPR`` is largest.
+
+    Attributes
+    ----------
+    threshold : float
+        In units of the score; inf if no threshold is better than guessing.
+    fpr, tpr : float
+        False and true positive rate at this threshold.
+    j : float
+        ``tpr − fpr``, in [0, 1].
+
+    See Also
+    --------
+    skauc.operating_points :
+        Intervals of the rates at this threshold (``best="youden"``).
+    skauc.empirical_roc : ``youden()`` of an empirical curve returns it.
+    skauc.binormal_roc : ``youden()`` of a smooth curve returns it.
+    """
 
     threshold: float
     fpr: float

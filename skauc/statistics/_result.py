@@ -17,7 +17,19 @@ MOMENTS = "estimate", "standard_error", "low", "high"
 
 
 class Estimate(NamedTuple):
-    """An estimate and its limits."""
+    """An estimate and its limits.
+
+    Attributes
+    ----------
+    estimate : float
+    low, high : float
+        Limits of its interval.
+
+    See Also
+    --------
+    skauc.results.AUCEstimate.gini : Returns it, for the Gini coefficient.
+    skauc.results.Interval : The limits alone.
+    """
 
     estimate: float
     low: float

@@ -20,7 +20,18 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 class Interval(NamedTuple):
-    """Limits ``(low, high)`` of an interval: floats, or arrays of many."""
+    """Limits ``(low, high)`` of an interval: floats, or arrays of many.
+
+    Attributes
+    ----------
+    low, high : float or ndarray
+        Lower and upper limits, in the units of the estimate.
+
+    See Also
+    --------
+    skauc.auc_estimate : ``confidence_interval`` of an estimate returns an Interval.
+    skauc.auc_posterior : ``interval`` of a posterior returns an Interval.
+    """
 
     low: Any
     high: Any
