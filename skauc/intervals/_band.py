@@ -36,7 +36,7 @@ class ROCBand(LabelledResult):
 
     Made by :meth:`EmpiricalROC.band`.
 
-    Parameters
+    Attributes
     ----------
     fpr, tpr, low, high : ndarray of shape (m,)
         Rates of the curve, and the limits of tpr.
@@ -47,6 +47,12 @@ class ROCBand(LabelledResult):
         they hold for each point separately.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.empirical_roc : Makes the curve whose ``band`` this is.
+    skauc.results.EmpiricalROC.band : Its methods, and their coverage.
+    skauc.operating_points : Intervals of the rates at single thresholds.
 
     Examples
     --------

@@ -100,7 +100,7 @@ class AUCComparison(TestedDifference):
 
     Made by :func:`skauc.compare_auc`.
 
-    Parameters
+    Attributes
     ----------
     auc_a, auc_b : float
         The AUCs, or the AUC and a constant.
@@ -120,6 +120,12 @@ class AUCComparison(TestedDifference):
         Names of the scores.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.compare_auc : Makes it, from two scores.
+    skauc.results.AUCComparisons : Three or more scores.
+    skauc.results.AUCDifferencePosterior : The same question for training rows.
 
     Examples
     --------
@@ -190,7 +196,7 @@ class AUCComparisons(ComparedPairs):
 
     Made by :func:`skauc.compare_auc`.
 
-    Parameters
+    Attributes
     ----------
     names : tuple of str
         Names of the k scores.
@@ -210,6 +216,12 @@ class AUCComparisons(ComparedPairs):
     n_smallest : float, default=1
         Rows (or groups) of the smaller class. The variance of a difference is at most
         ``1/n_smallest``; this bound is used where the estimated variance is 0.
+
+    See Also
+    --------
+    skauc.compare_auc : Makes it, from three or more scores.
+    skauc.results.AUCComparison : One of its ``pairs``.
+    skauc.search_posterior : Which candidate of a search is the best.
 
     Examples
     --------

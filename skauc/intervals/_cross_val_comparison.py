@@ -30,7 +30,19 @@ _ROUNDING = 64 * np.finfo(float).eps
 
 
 class PracticalProbabilities(NamedTuple):
-    """Probabilities that a model is better, equivalent or worse; their sum is 1."""
+    """Probabilities that a model is better, equivalent or worse; their sum is 1.
+
+    Attributes
+    ----------
+    better, equivalent, worse : float
+        Probability that the AUC of the first model exceeds that of the second by more
+        than the margin, lies within the margin, or is lower by more than the margin.
+
+    See Also
+    --------
+    skauc.results.CrossValAUCComparison.probability : Makes it.
+    skauc.compare_cross_val_auc : Compares two estimators by cross-validation.
+    """
 
     better: float
     equivalent: float
@@ -45,7 +57,7 @@ class CrossValAUCComparison(TestedDifference):
     test, whose confidence interval is also a credible interval; ``influence`` holds the
     test that uses the influence of the rows.
 
-    Parameters
+    Attributes
     ----------
     folds_a, folds_b : ndarray of shape (J,)
         AUC of each fold.
@@ -61,6 +73,12 @@ class CrossValAUCComparison(TestedDifference):
     names : tuple of two str, default=("a", "b")
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.compare_cross_val_auc : Makes it, from two estimators.
+    skauc.results.CrossValAUCComparisons : Three or more estimators.
+    skauc.results.AUCComparison : Two scores of held-out rows.
 
     Examples
     --------
@@ -169,7 +187,7 @@ class CrossValAUCComparisons(ComparedPairs):
 
     Made by :func:`skauc.compare_cross_val_auc`.
 
-    Parameters
+    Attributes
     ----------
     names : tuple of str
         Names of the k models.
@@ -179,6 +197,11 @@ class CrossValAUCComparisons(ComparedPairs):
     influence : AUCComparisons
         The AUCs with their covariance from the influence of the rows, and an overall
         test.
+
+    See Also
+    --------
+    skauc.compare_cross_val_auc : Makes it, from three or more estimators.
+    skauc.results.CrossValAUCComparison : One of its ``pairs``.
 
     Examples
     --------
