@@ -34,7 +34,9 @@ def auc_posterior(
 
     Answers: how large is the AUC of this model on new rows of the same population, and
     how certain is it? The rows are usually the training rows of the model. The estimate
-    combines a model of the data set with an AUC of rows left out of the fit.
+    combines a model of the data set [1]_ with an AUC of rows left out of the fit. Costs
+    0 to 20 fits for the rows left out (see Notes), and a fit or two where these are
+    needed to find out whether the rows trained the model.
 
     Parameters
     ----------
@@ -95,6 +97,13 @@ def auc_posterior(
         For every reason not to trust the AUC; ``posterior.warnings`` holds the same
         texts.
 
+    See Also
+    --------
+    bayesian_val_score : The same for a model that is not fitted yet.
+    auc_difference_posterior : Two models on the same rows.
+    search_posterior : The selected model of a search, corrected for its selection.
+    auc_estimate : Scores of rows that did not train the model.
+
     Notes
     -----
     Rows must be independent, or their groups known: with repeated measures the AUC is
@@ -102,7 +111,7 @@ def auc_posterior(
     model of the data set takes rows for independent; pairs are compared between groups.
     Time series need :func:`skauc.cross_val_auc` with a splitter of their own.
 
-    The AUC of rows left out is computed as
+    The AUC of rows left out, by pairs [2]_ or by .632+ [3]_, is computed as
 
     ====================  =========================================================
     ``"leave-pair-out"``  smooth loss with L2 penalty, or discriminant, at the optimum
@@ -151,8 +160,13 @@ def auc_posterior(
 
     References
     ----------
-    Hassan et al. (2019), closed-form Bayesian AUC (CBAUC); Efron & Tibshirani (1997),
-    https://doi.org/10.1080/01621459.1997.10474007.
+    .. [1] Hassan et al. (2019), "Bayesian receiver operating characteristic metric for
+       linear classifiers", https://arxiv.org/abs/1908.08771
+    .. [2] Airola et al. (2011), "An experimental comparison of cross-validation
+       techniques for estimating the area under the ROC curve",
+       https://doi.org/10.1016/j.csda.2010.11.018
+    .. [3] Efron & Tibshirani (1997), "Improvements on cross-validation: the .632+
+       bootstrap method", https://doi.org/10.1080/01621459.1997.10474007
 
     Examples
     --------
@@ -192,8 +206,9 @@ def bayesian_val_score(
     """Fit a clone once and return the posterior of its AUC.
 
     Answers: which AUC will this estimator have on new rows, if it is trained on all
-    these rows? It replaces ``cross_val_score(estimator, X, y, scoring="roc_auc")``,
-    needs no folds and has an interval.
+    these rows? It replaces ``cross_val_score(estimator, X, y, scoring="roc_auc")`` by
+    one posterior [1]_ with an interval. Costs one fit, and those of
+    :func:`auc_posterior`.
 
     Parameters
     ----------
@@ -235,13 +250,21 @@ def bayesian_val_score(
     UntrustedAUCWarning
         As :func:`skauc.auc_posterior`.
 
+    See Also
+    --------
+    auc_posterior : The same for a fitted model; its page explains the methods.
+    cross_val_auc : Cross-validated AUC with an interval, by as many fits as folds.
+    bootstrap_auc : Any classifier, by refitting it to bootstrap samples.
+    diagnose : Several estimates of this AUC, side by side.
+
     Notes
     -----
     Rows must be independent, or their groups known; see :func:`skauc.auc_posterior`.
 
     References
     ----------
-    Hassan et al. (2019), closed-form Bayesian AUC (CBAUC).
+    .. [1] Hassan et al. (2019), "Bayesian receiver operating characteristic metric for
+       linear classifiers", https://arxiv.org/abs/1908.08771
 
     Examples
     --------
@@ -290,7 +313,7 @@ def auc_difference_posterior(
 
     Answers: how probable is it that the first model has the larger true AUC? Both
     models are evaluated on the same rows, usually their training rows, with one
-    posterior of the features, so that common errors cancel. The cost is that of
+    posterior of the features [1]_, so that common errors cancel. The cost is that of
     :func:`auc_posterior` for each model.
 
     Parameters
@@ -305,7 +328,7 @@ def auc_difference_posterior(
         Labels of two classes.
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
         The default ``"adaptive"`` uses the AUC of rows left out of the fit of each
-        model; for held-out rows it uses DeLong's covariance. ``"paper"`` reports
+        model; for held-out rows it uses DeLong's covariance [2]_. ``"paper"`` reports
         differences of .3 between two models of pure noise, unless P is much smaller
         than n.
     covariance : {"common", "separate"}, default="common"
@@ -345,6 +368,13 @@ def auc_difference_posterior(
         For the reasons of :func:`auc_posterior`, and if the rows trained only some of
         the models. The attribute ``warnings`` holds the same texts.
 
+    See Also
+    --------
+    compare_auc : Two scores of rows that did not train the models.
+    compare_cross_val_auc : Whole Pipelines, refitted in folds.
+    search_posterior : All pairs of many candidates.
+    auc_posterior : The AUC of one model.
+
     Notes
     -----
     The probits of both AUCs are jointly normal, as in :func:`skauc.search_posterior`.
@@ -354,7 +384,11 @@ def auc_difference_posterior(
 
     References
     ----------
-    Hassan et al. (2019), closed-form Bayesian AUC (CBAUC).
+    .. [1] Hassan et al. (2019), "Bayesian receiver operating characteristic metric for
+       linear classifiers", https://arxiv.org/abs/1908.08771
+    .. [2] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
 
     Examples
     --------
