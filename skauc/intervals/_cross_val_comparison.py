@@ -42,6 +42,16 @@ class PracticalProbabilities(NamedTuple):
     --------
     skauc.results.CrossValAUCComparison.probability : Makes it.
     skauc.compare_cross_val_auc : Compares two estimators by cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc.results import AUCComparison, CrossValAUCComparison
+    >>> a, b = np.array([0.9, 0.8, 0.85, 0.9]), np.array([0.8, 0.8, 0.8, 0.85])
+    >>> influence = AUCComparison(0.8625, 0.8125, standard_error=0.03)
+    >>> probability = CrossValAUCComparison(a, b, 1 / 3, influence).probability(0.02)
+    >>> round(probability.better, 2), round(sum(probability), 6)
+    (0.8, 1.0)
     """
 
     better: float

@@ -205,6 +205,12 @@ class SampleSize(NamedTuple):
     --------
     skauc.auc_sample_size : Makes it.
     skauc.auc_power : Power of a study of given size.
+
+    Examples
+    --------
+    >>> from skauc import auc_sample_size
+    >>> auc_sample_size(0.8, null=0.7, power=0.9).n_pos
+    110
     """
 
     n_neg: Any

@@ -33,6 +33,12 @@ class YoudenPoint(NamedTuple):
         Intervals of the rates at this threshold (``best="youden"``).
     skauc.empirical_roc : ``youden()`` of an empirical curve returns it.
     skauc.binormal_roc : ``youden()`` of a smooth curve returns it.
+
+    Examples
+    --------
+    >>> from skauc import empirical_roc
+    >>> empirical_roc([0, 0, 1, 1], [1, 3, 2, 4]).youden().threshold
+    4.0
     """
 
     threshold: float

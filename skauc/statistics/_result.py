@@ -29,6 +29,13 @@ class Estimate(NamedTuple):
     --------
     skauc.results.AUCEstimate.gini : Returns it, for the Gini coefficient.
     skauc.results.Interval : The limits alone.
+
+    Examples
+    --------
+    >>> from skauc import auc_estimate
+    >>> gini = auc_estimate([0, 0, 1, 1], [1, 3, 2, 4]).gini()
+    >>> gini.estimate
+    0.5
     """
 
     estimate: float

@@ -31,6 +31,13 @@ class Interval(NamedTuple):
     --------
     skauc.auc_estimate : ``confidence_interval`` of an estimate returns an Interval.
     skauc.auc_posterior : ``interval`` of a posterior returns an Interval.
+
+    Examples
+    --------
+    >>> from skauc import auc_estimate
+    >>> limits = auc_estimate([0, 0, 1, 1], [1, 3, 2, 4]).confidence_interval(0.95)
+    >>> limits.low < 0.75 < limits.high
+    True
     """
 
     low: Any
