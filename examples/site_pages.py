@@ -216,7 +216,9 @@ def own_members(target):
 
 def kind_of(member):
     """Return "property", "method" or None."""
-    if inspect.isfunction(member) or isinstance(member, classmethod | staticmethod):
+    if isinstance(member, classmethod | staticmethod) or hasattr(member, "check"):
+        return "method"  # or one that is available if a check passes
+    if inspect.isfunction(member):
         return "method"
     lazy = hasattr(member, "func") and hasattr(member, "attrname")
     return "property" if isinstance(member, property) or lazy else None

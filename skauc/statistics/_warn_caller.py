@@ -18,7 +18,7 @@ class UntrustedAUCWarning(UserWarning):
         Rows occur twice, exactly or nearly. A row that is left out is then still among
         the training rows, under the number of its copy, and the AUC is too high. Rows
         of one subject: pass ``groups=``. Oversampled rows: fit each distinct row once,
-        with ``class_weight="balanced"``.  Duplicates by accident: drop them.
+        with ``class_weight="balanced"``. Duplicates by accident: drop them.
     *used y*
         A step in front of the model saw the labels. ``AdaptivePrior(refits=5)`` or
         :func:`skauc.bootstrap_auc` refits the step, too. If the step is not part of the
