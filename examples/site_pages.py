@@ -182,7 +182,7 @@ def reference_page(name):
         kind = "exception" if issubclass(target, BaseException) else "class"
     elif not callable_in_source(target):
         page += [f".. py:function:: {signature(target, name)}", ""]
-        page += numpydoc_text(target, name)
+        page += [f"   {summary(name)}", "", *numpydoc_text(target, name)]
         kind = None
     if kind:
         page += [f".. auto{kind}:: {name}", ""]

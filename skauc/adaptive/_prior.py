@@ -11,9 +11,9 @@ class AdaptivePrior:
     """Prior with shrinkage chosen by the data, the default ``prior`` of all functions.
 
     Answers: how large is the true AUC of a linear model, if nothing is known about the
-    covariance and the mean difference of the classes? Only the prior of the attainable
-    AUC, that of the best possible linear model, is given; the evidence of the data
-    chooses how strongly the covariance and the mean difference are shrunk. One
+    covariance and the mean difference of the classes? The prior states one belief only:
+    how large the attainable AUC may be, that of the best possible linear model. The
+    data choose how strongly the covariance and the mean difference are shrunk. One
     decomposition of the data set serves all candidates of a search; each further
     candidate takes about a millisecond. Create an AdaptivePrior only to change an
     option; otherwise use ``prior="adaptive"``.

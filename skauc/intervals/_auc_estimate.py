@@ -55,9 +55,8 @@ def auc_estimate(
         ``(y_score, y_true, sample_weight)`` replaces y_true, y_score and sample_weight.
     y_score : array-like of shape (n,), default=None
         Scores, larger for the positive class; ±inf are allowed, NaN is not. Scores that
-        differ by rounding only are ties (:mod:`skauc.statistics._levels`), integers of
-        64 bits are ranked exactly. None only if y_true is a RowBlocks, which holds
-        them.
+        differ only by rounding are ties. Integers of 64 bits are ranked exactly. None
+        only if y_true is a RowBlocks, which holds them.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights. The AUC depends only on the **ratios** of the weights.
         Intervals and standard errors take them for **counts** of rows (whole numbers; 2

@@ -201,6 +201,7 @@ class AUCComparisons(ComparedPairs):
     names : tuple of str
         Names of the k scores.
     auc : ndarray of shape (k,)
+        AUC of each score.
     covariance : ndarray of shape (k, k)
         DeLong's covariance of the AUCs, or the covariance of resampled AUCs.
     statistic : float

@@ -81,6 +81,7 @@ class CrossValAUCComparison(TestedDifference):
         Region of practical equivalence: differences of absolute value up to ``rope`` do
         not matter.
     names : tuple of two str, default=("a", "b")
+        Names of the models.
     pos_label : label, default=None
         The positive class.
 
@@ -153,7 +154,10 @@ class CrossValAUCComparison(TestedDifference):
 
     @property
     def standard_error(self) -> float:
-        """``√{s² (1/J + n_test/n_train)}``, or that of ``influence`` if s is 0."""
+        """``√{s² (1/J + n_test/n_train)}``, with the variance s² of ``differences``.
+
+        If s is 0, it is the standard error of ``influence``.
+        """
         spread = self.differences.std(ddof=1)
         if spread <= _ROUNDING:
             return self.influence.standard_error

@@ -52,8 +52,8 @@ def auc_posterior(
         Default ``"adaptive"`` (:class:`skauc.AdaptivePrior`). ``"paper"`` is the
         published prior, which reports 1.00 on pure noise with more features than rows.
     covariance : {"common", "separate"}, default="common"
-        Covariance of a NormalInverseWishart: one for both classes, a multiple of the
-        identity, or one for each class. The adaptive prior supports "common" only.
+        Covariance of a NormalInverseWishart: one for both classes, or one for each
+        class. The adaptive prior supports ``"common"`` only.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether these rows trained the estimator. ``"auto"`` compares the model with a
         clone fitted to the rows; ``posterior.rows`` shows the result. For held-out rows
@@ -81,8 +81,9 @@ def auc_posterior(
     Raises
     ------
     TypeError
-        If the model is not linear, and the prior is a conjugate one, or it forbids
-        refits and no members of an ensemble left out the rows.
+        If the model is not linear and the prior is a NormalInverseWishart. If the model
+        is not linear, the prior forbids refits, and no members of an ensemble left out
+        the rows.
     ValueError
         If the input is invalid: NaN, a single class, different lengths, or other
         columns than those of the model.
@@ -107,43 +108,45 @@ def auc_posterior(
     Notes
     -----
     Rows must be independent, or their groups known: with repeated measures the AUC is
-    far too high without ``groups``. With groups only rows left out speak, because the
-    model of the data set takes rows for independent; pairs are compared between groups.
-    Time series need :func:`skauc.cross_val_auc` with a splitter of their own.
+    far too high without ``groups``. With groups the report uses the rows left out
+    alone, because the model of the data set takes rows for independent; pairs of rows
+    are compared between groups. For time series use :func:`skauc.cross_val_auc` with a
+    splitter such as ``TimeSeriesSplit``.
 
-    The AUC of rows left out, by pairs [2]_ or by .632+ [3]_, is computed as
+    ``posterior.second_source`` names the way in which rows were left out:
 
-    ====================  =========================================================
-    ``"leave-pair-out"``  smooth loss with L2 penalty, or discriminant, at the optimum
-                          of its objective, except where costly classes are small, the
-                          solver stopped at another model (scores that correlate by
-                          less than .99), or refits side with the model of the data
-                          set; costs no fit
-    ``"out-of-bag"``      forests and bagging of bootstrap samples, behind steps that
+    ====================  ==========================================================
+    ``"leave-pair-out"``  Models with a smooth loss and an L2 penalty, and
+                          discriminants: pairs of rows in closed form [2]_, no fit.
+                          Not if the solver stopped at another model than the optimum
+                          (scores that correlate by less than .99), or if a class is
+                          small and has a high ``class_weight``. If the model of the
+                          data set disagrees by much more than chance, refits decide
+    ``"out-of-bag"``      Forests, and bagging of bootstrap samples, behind steps that
                           did not use y: each pair of rows is compared by the members
-                          that drew neither, and the AUC extrapolated to all members;
-                          costs no fit. With fewer than about 75 members a warning says
-                          how many would do
-    ``"refits"``          all other linear models: .632+ from 20 refits (10 from 200
-                          rows on, 5 from 500 rows on) of the linear model, or of
+                          that drew neither, and the AUC is extrapolated to all
+                          members, no fit. With fewer than about 75 members a warning
+                          says how many would do
+    ``"refits"``          All other linear models: .632+ [3]_ from 20 refits (10 from
+                          200 rows on, 5 from 500 rows on) of the linear model, or of
                           the whole estimator if a preceding step used y
-    ``"folds"``           four times five stratified folds of the whole estimator (once
-                          from 500 rows on): all other classifiers, linear models of
-                          more than two classes, and steps with more than n/4
-                          components (PCA, truncated SVD), which have adapted
-                          themselves to the rows
-    ``"group pairs"``     up to 2000 rows in groups, where ``"leave-pair-out"`` would
-                          hold: exact for few groups and for squared losses, otherwise
-                          one Newton step without both groups (error below .02, and up
-                          to .05 for weak penalties and P near n; not for squared
-                          hinges); costs no fit
-    ``"group folds"``     groups, all other models: ``StratifiedGroupKFold``, with as
+    ``"folds"``           All other classifiers, linear models of more than two
+                          classes, and steps with more than n/4 components (PCA,
+                          truncated SVD), which fit the noise of each row: four times
+                          five stratified folds of the whole estimator (five folds
+                          from 500 rows on)
+    ``"group pairs"``     Groups of at most 2000 rows in all, and models as for
+                          ``"leave-pair-out"``: pairs of groups, no fit. Exact for few
+                          groups and for squared losses; otherwise one Newton step
+                          without both groups (error below .02, and up to .05 for weak
+                          penalties and P near n; not for squared hinges)
+    ``"group folds"``     Groups, all other models: ``StratifiedGroupKFold``, with as
                           many fits as ``"folds"``
-    None                  held-out rows, ``refits=0``
-    ====================  =========================================================
+    None                  Held-out rows, or ``refits=0``: no rows are left out
+    ====================  ==========================================================
 
-    If one fit takes more than a second, the logger "skauc" says how many will be made
-    and about how long they take; ``AdaptivePrior(refits=K)`` makes K fits.
+    If one fit takes more than a second, the logger ``"skauc"`` says how many will be
+    made and about how long they take; ``AdaptivePrior(refits=K)`` makes K fits.
 
     For classifiers that are not linear there is no model of the data set: the report
     is the AUC of the rows left out, and five-fold cross-validation is as good an
