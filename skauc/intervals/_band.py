@@ -41,7 +41,9 @@ class ROCBand(LabelledResult):
     fpr, tpr, low, high : ndarray of shape (m,)
         Rates of the curve, and the limits of tpr.
     confidence_level : float
+        Probability with which the limits contain the true curve.
     method : str
+        The method of :meth:`EmpiricalROC.band` that made the limits.
     simultaneous : bool
         True if the limits hold for the whole curve with the confidence level, False if
         they hold for each point separately.

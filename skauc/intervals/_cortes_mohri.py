@@ -30,6 +30,7 @@ def cortes_mohri_interval(confidence_level=0.95, *, n_neg, n_pos, n_errors) -> I
     Parameters
     ----------
     confidence_level : float in (0, 1), default=0.95
+        Probability with which the interval contains the AUC.
     n_neg, n_pos, n_errors : int
         Negatives, positives, false positives plus false negatives.
 
@@ -151,6 +152,7 @@ def cortes_mohri_moments(*, n_neg, n_pos, n_errors):
     Returns
     -------
     mean, variance : float or ndarray
+        Of the AUC; arrays have the broadcast shape of the arguments.
 
     Raises
     ------

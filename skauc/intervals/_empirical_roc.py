@@ -202,6 +202,7 @@ class EmpiricalROC(LabelledResult):
         fpr, tpr : (float, float), default=None
             Range ``(low, high)`` of one of the two rates.
         standardize : bool, default=False
+            McClish's rescaling to ½ for chance and 1 for a perfect curve.
 
         Returns
         -------
@@ -230,12 +231,15 @@ class EmpiricalROC(LabelledResult):
         ----------
         confidence_level : float in (0, 1), default=0.95
         method : {"pointwise", "simultaneous"}, default="pointwise"
+            Whether the limits hold for each point alone or for the whole curve; see the
+            notes of the class.
         fpr : array-like of shape (m,), default=None
             Rates at which to compute the band; None takes 153 rates, dense near 0 and
             1.
         n_resamples : int, default=4000
             Draws of the Bayesian bootstrap.
         random_state : int or Generator, default=0
+            Seed of these draws.
 
         Returns
         -------

@@ -303,6 +303,7 @@ class OneVsRestAUC(Estimates):
     Attributes
     ----------
     labels : ndarray of shape (K,)
+        The classes, in the order of the columns of the scores.
     estimates : tuple of AUCEstimate
         One estimate per class, in the order of the labels.
     _y : ndarray of shape (n,)

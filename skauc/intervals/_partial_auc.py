@@ -149,6 +149,7 @@ class PartialAUC(EstimateWithLimits):
         ``∫ TPR dFPR`` over the range of FPR, or ``∫ (1 − FPR) dTPR`` over the range of
         TPR; rescaled if ``standardize`` is True.
     axis : {"fpr", "tpr"}
+        The rate over whose range the area is taken.
     low, high : float
         Limits of the range.
     standardize : bool
@@ -248,6 +249,7 @@ class PartialAUC(EstimateWithLimits):
         ----------
         confidence_level : float in (0, 1), default=0.95
         method : {"score", "delong"}, default="score"
+            See the notes of the class.
         transform : {"logit", "probit", "none"}, default=None
             Only for ``"delong"``: the scale on which the share is assumed to be normal;
             None takes logit.

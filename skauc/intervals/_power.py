@@ -270,6 +270,7 @@ def auc_power(
     margin : float or array-like in [0, 1), default=0
         Non-inferiority margin, as in :func:`compare_auc`.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Direction of the test.
     method : {"obuchowski", "hanley_mcneil", "binormal"}, default=None
         Formula for the variance of an AUC, see Notes. For one AUC against ½ None takes
         ``"obuchowski"``, the formula of pROC; otherwise it takes ``"binormal"``.

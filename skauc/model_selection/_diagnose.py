@@ -252,6 +252,7 @@ def diagnose(
         The training rows of the estimator, or held-out rows.
     y : array-like of shape (n,)
     prior : "adaptive" or AdaptivePrior, default="adaptive"
+        The prior of the posterior; a NormalInverseWishart cannot be diagnosed.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the rows trained the estimator, see :func:`auc_posterior`.
     sample_weight : array-like of shape (n,), default=None

@@ -209,6 +209,7 @@ class AUCPosterior(AUCDistribution):
         Parameters
         ----------
         scale : {"auc", "probit"}, default="auc"
+            ``"probit"`` returns ``Φ⁻¹`` of the score, which does not round to 0 or 1.
 
         Returns
         -------
@@ -267,6 +268,7 @@ class AUCPosterior(AUCDistribution):
         size : int or tuple of int, default=None
             Shape of the result; None gives one float.
         random_state : int, Generator, RandomState or None, default=None
+            Seed of the draws; None draws other numbers in every call.
 
         Returns
         -------

@@ -108,9 +108,11 @@ class NormalInverseWishart:
         Parameters
         ----------
         w : ndarray of shape (P,)
+            Coefficients of the linear model.
         neg, pos : Moments
             Moments of the scores ``X @ w``, one-dimensional.
         covariance : {"common", "separate"}
+            One covariance for both classes, or one for each.
 
         Returns
         -------

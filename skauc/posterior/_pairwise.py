@@ -127,6 +127,7 @@ class PairwiseAUCPosterior(AUCDistribution):
         size : int or tuple of int, default=None
             Shape of the result; None gives one float.
         random_state : int, Generator, RandomState or None, default=None
+            Seed of the draws; None draws other numbers in every call.
 
         Returns
         -------

@@ -60,6 +60,7 @@ class ROCCurve:
         Parameters
         ----------
         max_fpr : float in (0, 1]
+            Largest false positive rate of the area.
         standardize : bool, default=False
             McClish's rescaling to ½ for chance and 1 for a perfect curve, as in
             :func:`sklearn.metrics.roc_auc_score`.

@@ -178,6 +178,7 @@ class QuadraticROC(ROCCurve):
         Parameters
         ----------
         mean_neg, mean_pos : array-like of shape (P,)
+            Means of the features in each class.
         covariance_neg, covariance_pos : array-like of shape (P, P)
             Positive definite.
         log_odds : float, default=0.0

@@ -92,8 +92,11 @@ class QuadraticForm:
         Parameters
         ----------
         matrix : ndarray of shape (P, P)
+            The symmetric matrix A.
         vector : ndarray of shape (P,)
+            The vector b.
         constant : float, default=0.0
+            The number c.
 
         Returns
         -------

@@ -193,6 +193,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     Returns
     -------
     neg, pos : Moments
+        Of the negative and of the positive rows.
 
     Raises
     ------

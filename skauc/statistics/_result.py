@@ -22,6 +22,7 @@ class Estimate(NamedTuple):
     Attributes
     ----------
     estimate : float
+        The estimate itself.
     low, high : float
         Limits of its interval.
 

@@ -147,6 +147,7 @@ class RowBlocks:
         Parameters
         ----------
         path : str or Path
+            A file, or a directory of files.
         y, sample_weight : str
             Columns of the labels and of the weights.
         X : list of str, or str, default=None
