@@ -86,7 +86,7 @@ def mend_ways_back(site):
         text = page.read_text(encoding="utf-8")
         text = re.sub(
             r"#skauc(?:\.results)?\.(\w+)",
-            lambda way: f"#{module(way[1])}.{way[1]}" if way[1] in public else way[0],
+            lambda way: "#" + full_name(way[1]) if way[1] in public else way[0],
             text,
         )
         page.write_text(text, encoding="utf-8")
@@ -112,7 +112,7 @@ def broken_links(site):
 def page_shows(pages, name):
     """Return whether a page exists and holds the anchor of this public name."""
     path = pages / f"{name}.html"
-    anchor = f'id="{module(name)}.{name}"'
+    anchor = f'id="{full_name(name)}"'
     return path.exists() and anchor in path.read_text(encoding="utf-8")
 
 
@@ -124,6 +124,11 @@ def public_names():
 def module(name):
     """Return the module from which users import a public name."""
     return "skauc" if hasattr(skauc, name) else "skauc.results"
+
+
+def full_name(name):
+    """Return a public name with its module."""
+    return f"{module(name)}.{name}"
 
 
 def public(name):
