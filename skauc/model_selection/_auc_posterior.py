@@ -154,9 +154,10 @@ def auc_posterior(
     What every report adds is an interval, warnings, and comparisons of models whose
     common errors cancel (:func:`auc_difference_posterior`, :func:`search_posterior`).
 
-    A forest does not store its rows: their numbers are drawn again from its seeds. The
-    leaves of a few trees (for other members the refit of one) show whether these rows,
-    in this order, are those of the fit; if they are not, folds leave rows out.
+    A forest does not store which rows its trees drew; they are drawn again from its
+    seeds. The leaves of a few trees (for other members the refit of one) show whether
+    these are the rows of the fit, in the same order. If they are not, rows are left out
+    by folds.
 
     For rows in blocks the posterior is computed from sums over the blocks, the scores
     of all rows, and an evenly spaced sample of rows in memory.

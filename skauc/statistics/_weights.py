@@ -40,8 +40,8 @@ class SampleWeightWarning(UntrustedAUCWarning):
       functions that take groups, and ``covariance="HC0"``, ``"HC1"`` or ``"cluster"``
       [2]_ with X, y and ``sample_weight`` to the tables and tests of
       :class:`skauc.IRLSLogisticRegression`. These errors do not depend on the scale of
-      the weights, and there is no warning. Neither is there one where only ratios
-      enter: in ``fit``, and in :func:`skauc.bootstrap_auc`.
+      the weights, and there is no warning. There is no warning either where only ratios
+      matter: in ``fit``, and in :func:`skauc.bootstrap_auc`.
     - **Elsewhere** divide the weights w by ``sum(w**2)/sum(w)``. They then add up to
       the effective number of rows [1]_, ``sum(w)**2/sum(w**2)``, and errors are about
       right. Weights that add up to less than this number, such as relative weights of
