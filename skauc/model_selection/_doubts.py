@@ -200,6 +200,8 @@ def _near_copies(rows):
     if not 2 * _NEIGHBOURS <= n <= _MOST_ROWS or sparse.issparse(rows.X):
         return 0.0
     X = centred_rows(rows, slice(None), True, standard_unit(rows))
+    if not np.isfinite(X).all():  # a classifier may take missing values
+        return 0.0
     chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED)).astype(np.int64)
     # the nearest neighbour of a row is the row itself
     search = NearestNeighbors(n_neighbors=_NEIGHBOURS + 1, algorithm="brute").fit(X)

@@ -166,11 +166,13 @@ class Evaluation:
             out += doubts.split_by_groups(model.estimator)
         # the weights of a sample are not copies, and other scores leave no rows out
         if self.sample.is_all and self.question.left_out != "none":
-            # without a linear model the rows hold the decision only
-            if model.linear is None or front.group is not None:
+            # without a linear model its rows hold the decision only
+            rows = model.rows if model.linear is not None else model.scored.content
+            no_numbers = model.linear is None and rows.shape[1] == 1
+            if no_numbers or front.group is not None:
                 out += doubts.equal_rows(model.given_rows, model.positive, front.group)
             else:
-                out += doubts.copied_rows(model.rows)
+                out += doubts.copied_rows(rows)
         if self.rows.how == "assumed":
             out.append(doubts.ROWS_ASSUMED.format(name=model.name))
         source, reasons = self._source_and_reasons

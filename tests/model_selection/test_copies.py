@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skauc import (
@@ -172,6 +175,33 @@ def test_rows_of_one_subject_are_near_copies(P):
         auc_posterior(MODEL.fit(X, y), X, y)
     X = rng.normal(size=(160, P))
     assert auc_posterior(MODEL.fit(X, y), X, y).warnings == ()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(80, random_state=0),
+        KNeighborsClassifier(1),
+        make_pipeline(StandardScaler(), SVC()),
+        DecisionTreeClassifier(random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_near_copies_are_doubted_behind_any_classifier(model):
+    rng = np.random.default_rng(0)
+    subject = np.repeat(np.arange(20), 4)
+    X = rng.normal(size=(20, 200))[subject] + 0.2 * rng.normal(size=(80, 200))
+    for rows, labels, expected in (
+        (X, subject % 2, True),
+        (pd.DataFrame(X), np.where(subject % 2, "a", "b"), True),
+        (X, subject % 3, True),
+        (rng.normal(size=(80, 200)), subject % 2, False),
+        (rng.integers(0, 2, size=(80, 12)), np.arange(80) % 2, False),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UntrustedAUCWarning)
+            found = auc_posterior(model.fit(rows, labels), rows, labels).warnings
+        assert any("near copy" in text for text in found) == expected
 
 
 def data():
