@@ -36,7 +36,7 @@ Compare
 Choose a threshold, draw curves, plan a study
     operating_points                  sensitivity, specificity and more, with intervals
     empirical_roc                     ROC curve with confidence bands
-    binormal_roc, QuadraticROC        smooth curves; BinormalROCDisplay draws them
+    binormal_roc                      smooth curve; BinormalROCDisplay draws them all
     auc_sample_size, auc_power        numbers of rows for a power or an interval
     calibration_estimate              calibration slope and intercept
     hosmer_lemeshow                   goodness-of-fit test of probabilities
@@ -55,8 +55,11 @@ a row of weight 0 is gone before anything looks at it. Weights that are not coun
 rows get one answer: the estimate, and one :class:`SampleWeightWarning` (its page has
 the rule and the remedies) from whatever counts rows for an error or a posterior.
 
-All public names are those of this module; the folders are private. Each folder imports
-only from the lines below its own::
+**Results.** The classes that functions return are in :mod:`skauc.results`. They have
+``to_frame()``, ``summary()``, a text such as "0.91 (0.84 to 0.95)", and ``plot()``.
+
+All public names are those of this module and of ``results``; the folders are private.
+Each folder imports only from the lines below its own::
 
     displays | distributed             pictures | sums over Dask's chunks
     model_selection                    f(estimator, X, y): scorers, reports
@@ -69,103 +72,68 @@ only from the lines below its own::
 """
 
 from . import results as results
-from .adaptive._prior import AdaptivePrior
-from .displays._auc_posterior import AUCPosteriorDisplay
-from .displays._roc import BinormalROCDisplay
-from .displays._search import SearchDisplay
+from .adaptive._prior import AdaptivePrior as AdaptivePrior
+from .displays._auc_posterior import AUCPosteriorDisplay as AUCPosteriorDisplay
+from .displays._roc import BinormalROCDisplay as BinormalROCDisplay
+from .displays._search import SearchDisplay as SearchDisplay
 from .distributed._dask_blocks import DaskBlocks as _DaskBlocks  # noqa: F401 (registers)
-from .estimators._calibration import calibration_estimate, hosmer_lemeshow
-from .estimators._gaussian_auc import GaussianAUCClassifier
-from .estimators._lda import LinearDiscriminantROC
-from .estimators._logistic import IRLSLogisticRegression
-from .estimators._qda import QuadraticDiscriminantROC
-from .intervals._auc_estimate import auc_estimate
-from .intervals._compare import compare_auc
-from .intervals._cortes_mohri import cortes_mohri_interval, cortes_mohri_moments
-from .intervals._empirical_roc import empirical_roc
-from .intervals._multiclass import hand_till_auc, one_vs_rest_auc
-from .intervals._operating_points import operating_points
-from .intervals._power import auc_power, auc_sample_size
-from .intervals._projection import binormal_roc, cbauc_score, ebauc_score
+from .estimators._calibration import calibration_estimate as calibration_estimate
+from .estimators._calibration import hosmer_lemeshow as hosmer_lemeshow
+from .estimators._gaussian_auc import GaussianAUCClassifier as GaussianAUCClassifier
+from .estimators._lda import LinearDiscriminantROC as LinearDiscriminantROC
+from .estimators._logistic import IRLSLogisticRegression as IRLSLogisticRegression
+from .estimators._qda import QuadraticDiscriminantROC as QuadraticDiscriminantROC
+from .intervals._auc_estimate import auc_estimate as auc_estimate
+from .intervals._compare import compare_auc as compare_auc
+from .intervals._cortes_mohri import cortes_mohri_interval as cortes_mohri_interval
+from .intervals._cortes_mohri import cortes_mohri_moments as cortes_mohri_moments
+from .intervals._empirical_roc import empirical_roc as empirical_roc
+from .intervals._multiclass import hand_till_auc as hand_till_auc
+from .intervals._multiclass import one_vs_rest_auc as one_vs_rest_auc
+from .intervals._operating_points import operating_points as operating_points
+from .intervals._power import auc_power as auc_power
+from .intervals._power import auc_sample_size as auc_sample_size
+from .intervals._projection import binormal_roc as binormal_roc
+from .intervals._projection import cbauc_score as cbauc_score
+from .intervals._projection import ebauc_score as ebauc_score
 from .model_selection._auc_posterior import (
-    auc_difference_posterior,
-    auc_posterior,
-    bayesian_val_score,
+    auc_difference_posterior as auc_difference_posterior,
 )
-from .model_selection._bootstrap_auc import bootstrap_auc
-from .model_selection._cross_val import compare_cross_val_auc, cross_val_auc
-from .model_selection._diagnose import diagnose
+from .model_selection._auc_posterior import auc_posterior as auc_posterior
+from .model_selection._auc_posterior import bayesian_val_score as bayesian_val_score
+from .model_selection._bootstrap_auc import bootstrap_auc as bootstrap_auc
+from .model_selection._cross_val import compare_cross_val_auc as compare_cross_val_auc
+from .model_selection._cross_val import cross_val_auc as cross_val_auc
+from .model_selection._diagnose import diagnose as diagnose
+from .model_selection._rows_left_out_scorers import cv_auc_scorer as cv_auc_scorer
+from .model_selection._rows_left_out_scorers import lpo_auc_scorer as lpo_auc_scorer
 from .model_selection._rows_left_out_scorers import (
-    cv_auc_scorer,
-    lpo_auc_scorer,
-    make_cv_auc_scorer,
-    make_lpo_auc_scorer,
+    make_cv_auc_scorer as make_cv_auc_scorer,
 )
-from .model_selection._scorers import (
-    bee_scorer,
-    cbauc_scorer,
-    ebauc_scorer,
-    make_bee_scorer,
-    make_cbauc_scorer,
-    make_ebauc_scorer,
+from .model_selection._rows_left_out_scorers import (
+    make_lpo_auc_scorer as make_lpo_auc_scorer,
 )
-from .model_selection._search import search_posterior
-from .model_selection._search_rules import ResubstitutionSplit, one_sd_rule
-from .posterior._conjugate import NormalInverseWishart
-from .statistics._moments import class_moments
-from .statistics._row_blocks import RowBlocks
-from .statistics._rows import clear_cache
+from .model_selection._scorers import bee_scorer as bee_scorer
+from .model_selection._scorers import cbauc_scorer as cbauc_scorer
+from .model_selection._scorers import ebauc_scorer as ebauc_scorer
+from .model_selection._scorers import make_bee_scorer as make_bee_scorer
+from .model_selection._scorers import make_cbauc_scorer as make_cbauc_scorer
+from .model_selection._scorers import make_ebauc_scorer as make_ebauc_scorer
+from .model_selection._search import search_posterior as search_posterior
+from .model_selection._search_rules import ResubstitutionSplit as ResubstitutionSplit
+from .model_selection._search_rules import one_sd_rule as one_sd_rule
+from .posterior._conjugate import NormalInverseWishart as NormalInverseWishart
+from .statistics._moments import class_moments as class_moments
+from .statistics._row_blocks import RowBlocks as RowBlocks
+from .statistics._rows import clear_cache as clear_cache
 from .statistics._warn_caller import UntrustedAUCWarning as UntrustedAUCWarning
 from .statistics._weights import SampleWeightWarning as SampleWeightWarning
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AUCPosteriorDisplay",
-    "AdaptivePrior",
-    "BinormalROCDisplay",
-    "GaussianAUCClassifier",
-    "IRLSLogisticRegression",
-    "LinearDiscriminantROC",
-    "NormalInverseWishart",
-    "QuadraticDiscriminantROC",
-    "ResubstitutionSplit",
-    "RowBlocks",
-    "SearchDisplay",
-    "auc_difference_posterior",
-    "auc_estimate",
-    "auc_posterior",
-    "auc_power",
-    "auc_sample_size",
-    "bayesian_val_score",
-    "bee_scorer",
-    "binormal_roc",
-    "bootstrap_auc",
-    "calibration_estimate",
-    "cbauc_score",
-    "cbauc_scorer",
-    "class_moments",
-    "clear_cache",
-    "compare_auc",
-    "compare_cross_val_auc",
-    "cortes_mohri_interval",
-    "cortes_mohri_moments",
-    "cross_val_auc",
-    "cv_auc_scorer",
-    "diagnose",
-    "ebauc_score",
-    "ebauc_scorer",
-    "empirical_roc",
-    "hand_till_auc",
-    "hosmer_lemeshow",
-    "lpo_auc_scorer",
-    "make_bee_scorer",
-    "make_cbauc_scorer",
-    "make_cv_auc_scorer",
-    "make_ebauc_scorer",
-    "make_lpo_auc_scorer",
-    "one_sd_rule",
-    "one_vs_rest_auc",
-    "operating_points",
-    "search_posterior",
-]
+# What people call; the classes of warnings are among the results.
+__all__ = sorted(
+    name
+    for name, value in vars().items()
+    if callable(value) and name[0] != "_" and not name.endswith("Warning")
+)

@@ -189,3 +189,11 @@ def ridge_margins(X, sign, positive, alpha, c, intercept=True):
         return (A[i] - A[j]) @ theta
 
     return loop_leave_pair_out(margin, positive)
+
+
+def cumulant(law, s):
+    """``log E exp(sS)`` of a quadratic form S, elementwise; real or complex s."""
+    s = np.asarray(s)
+    D = 1 - 2 * law.weights * s[..., None]
+    terms = (law.slopes * s[..., None]) ** 2 / D - np.log(D)
+    return (law.offset * s + terms.sum(axis=-1) / 2)[()]

@@ -307,14 +307,6 @@ IGNORED = [  # call, an option that would have no effect there
     (partial(estimate, method="score"), {"transform": "probit"}),
     (partial(estimate, method="hanley_mcneil_score"), {"transform": "logit"}),
     (estimate, {"transform": "none"}),
-    (
-        lambda **o: (
-            skauc.auc_estimate(Y, SCORE)
-            .partial_auc(fpr=(0, 0.5))
-            .confidence_interval(**o)
-        ),
-        {"transform": "probit"},
-    ),
     (compare, {"n_resamples": 500}),
     (compare, {"random_state": 1}),
     (compare, {"random_state": np.random.default_rng(0)}),

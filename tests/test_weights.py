@@ -221,7 +221,7 @@ ANY = {  # calls that take all weights in silence, and use their scale
     "lpo_auc_scorer": scorer("lpo_auc_scorer"),
     "bootstrap_auc": lambda w: skauc.bootstrap_auc(
         LogisticRegression(), of_rows(X, w), Y, sample_weight=w, n_resamples=5
-    ).interval(),
+    ).confidence_interval(),
 }
 
 

@@ -32,8 +32,8 @@ class SearchDisplay(Display):
         One or two parameters for the axes; None takes the parameters that differ.
     simplest : str or array-like, default=None
         The argument ``order`` of :meth:`skauc.results.SearchPosterior.simplest`. If the
-        plot has one numeric parameter, None takes that parameter, its smallest value being the
-        simplest; otherwise None marks no candidate.
+        plot has one numeric parameter, None takes that parameter, its smallest value
+        being the simplest; otherwise None marks no candidate.
     name : str, default=None
         Name in the legend.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..statistics._checks import check_option, refuse_ignored
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
-from ..statistics._result import WholeAUC, picture
+from ..statistics._result import WholeAUC
 from ..statistics._wald import Interval, interval_tails
 from ._limits import TRANSFORMS, EstimateWithLimits, score_limits, wald_limits
 from ._partial_auc import PartialAUC
@@ -221,33 +221,9 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         return super()._head() | {"n_neg": self.n_neg, "n_pos": self.n_pos}
 
     @property
-    def _how(self):
+    def method(self) -> str:
+        """The default method: ``"score"``, or ``"delong"`` with ``groups``."""
         return "score" if self._sample.clusters is None else "delong"
-
-    @property
-    def _error(self):
-        return self.standard_error()
-
-    def plot(self, ax=None, **options):
-        """Draw the ROC curve in a :class:`skauc.BinormalROCDisplay`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        **options
-            As for :meth:`skauc.BinormalROCDisplay.from_predictions`.
-
-        Returns
-        -------
-        BinormalROCDisplay
-            The credible band is drawn only for independent rows (no ``groups``).
-
-        Raises
-        ------
-        ValueError
-            If a score is infinite, or a class has one row.
-        """
-        return picture(self, ax, **options)
 
     def partial_auc(self, *, fpr=None, tpr=None, standardize=False) -> PartialAUC:
         """Area under a part of the ROC curve, with its standard error and interval.
@@ -345,7 +321,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         return Interval(*map(float, limits))
 
     def _checked(self, method):
-        method = self._how if method is None else method
+        method = self.method if method is None else method
         check_option("method", method, (*_SCORE, *_WALD))
         if self._sample.clusters is not None and method != "delong":
             raise ValueError(f"method must be 'delong' with groups, got {method!r}")

@@ -218,15 +218,15 @@ def compare_auc(
 
 def _named(first, *others):
     """Scores, and their names from a dict, a frame or series; None without names."""
-    scores = [first, *(score for score in others if score is not None)]
-    if isinstance(first, Mapping) or hasattr(first, "columns"):
-        if len(scores) > 1:
-            raise ValueError(
-                "score_b must be None where score_a holds all scores by name, got "
-                f"{short(scores[1])}"
-            )
+    others = [score for score in others if score is not None]
+    # beside others a frame is one score, in its only column
+    if isinstance(first, Mapping) or (hasattr(first, "columns") and not others):
+        refuse_ignored("beside scores by name", score_b=(others or None, None))
         names = list(first if isinstance(first, Mapping) else first.columns)
+        if not names:
+            raise ValueError("score_a must hold a score or more by name, got none")
         return [first[name] for name in names], list(map(str, names))
+    scores = [first, *others]
     # an array of Dask has a name, too, but it is that of a task
     series = [score for score in scores if hasattr(score, "to_frame")]
     names = [str(s.name) for s in series if s.name not in (None, "")]

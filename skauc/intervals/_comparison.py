@@ -32,16 +32,12 @@ class TestedDifference(Estimates, LabelledResult):
 
     def _head(self):
         return {
+            "pair": self._name,
             "difference": self.difference,
             "interval95": self.confidence_interval(),
             "statistic": self.statistic,
             "pvalue": self.pvalue,
         }
-
-    def __repr__(self):
-        text = super().__repr__()
-        named = self.names is not None
-        return text.replace("(", f"({self._name}, ", 1) if named else text
 
     @property
     def _name(self):
@@ -167,8 +163,13 @@ class AUCComparison(TestedDifference):
 class ComparedPairs(Estimates):
     """Comparisons of all pairs of three or more AUCs."""
 
+    names: tuple[str, ...]
+    auc: Any
     pairs: tuple
     _rows_in_text = True
+
+    def _head(self):
+        return dict(zip(self.names, self.auc, strict=True))
 
     @property
     def pos_label(self):
@@ -263,11 +264,7 @@ class AUCComparisons(ComparedPairs):
 
     def _head(self):
         test = {"statistic": self.statistic, "df": self.df, "pvalue": self.pvalue}
-        return dict(zip(self.names, self.auc, strict=True)) | test
-
-    def _estimates(self, confidence_level):
-        columns = super()._estimates(confidence_level)
-        return {k: v for k, v in columns.items() if k not in ("auc_a", "auc_b")}
+        return super()._head() | test
 
 
 def stacked(results, confidence_level) -> dict:

@@ -235,9 +235,6 @@ class CrossValAUCComparisons(ComparedPairs):
     pairs: tuple[CrossValAUCComparison, ...]
     influence: AUCComparisons
 
-    def _head(self):
-        return dict(zip(self.names, self.auc, strict=True))
-
     @property
     def auc(self) -> np.ndarray:
         """Mean AUC of each model, of shape (k,)."""

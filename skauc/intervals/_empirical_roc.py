@@ -15,7 +15,7 @@ from ..statistics._checks import (
     short,
 )
 from ..statistics._levels import height
-from ..statistics._result import LabelledResult, picture
+from ..statistics._result import LabelledResult
 from ._band import BANDS, ROCBand, roc_band
 from ._partial_auc import PartialAUC
 from ._resampling import DRAWS
@@ -188,7 +188,9 @@ class EmpiricalROC(LabelledResult):
         Returns
         -------
         YoudenPoint
-            Named tuple ``(threshold, fpr, tpr, j)``.
+            Named tuple ``(threshold, fpr, tpr, j)``; j is also the distance KS of
+            Kolmogorov and Smirnov between the classes, of which credit scoring reports
+            the value alone: as a maximum over these rows it is too high for new ones.
         """
         (k,) = _first_best(self.tpr - self.fpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
@@ -255,22 +257,6 @@ class EmpiricalROC(LabelledResult):
         self._sample.warn_unless_counts()
         drawn = n_resamples, random_state, self.pos_label
         return roc_band(self._sample.levels, level, method, fpr, *drawn)
-
-    def plot(self, ax=None, **options):
-        """Draw the curve with its band in a :class:`skauc.BinormalROCDisplay`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        **options
-            ``confidence_level``, ``band`` (a method of :meth:`band`, a list of methods,
-            or None) and the options of :meth:`skauc.BinormalROCDisplay.plot`.
-
-        Returns
-        -------
-        BinormalROCDisplay
-        """
-        return picture(self, ax, **options)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,8 @@ ratios are computed elementwise. The formulas for AUCs are in sections 2 and 3 o
 ``relative_risk(...).confidence_interval`` give the same for one 2 × 2 table at a time.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri
 
@@ -24,19 +26,20 @@ class EstimateWithLimits(EstimatedAUC, LabelledResult):
     """Parent of results with ``auc``, ``standard_error`` and an interval."""
 
     auc: float
+    standard_error: Any
 
     def _moments(self, confidence_level):
         """Estimate, error and limits; NaN where the rows determine no interval."""
         check_level("confidence_level", confidence_level)
         try:
-            error, limits = self._error, self.confidence_interval(confidence_level)
+            error, limits = (
+                self.standard_error,
+                self.confidence_interval(confidence_level),
+            )
+            error = error() if callable(error) else error
         except ValueError:  # too few rows or clusters
             error, limits = np.nan, Interval(np.nan, np.nan)
         return self.auc, error, *limits
-
-    @property
-    def _error(self):
-        return self.standard_error
 
     def _head(self):
         _, _, *limits = self._moments(0.95)

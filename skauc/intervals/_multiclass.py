@@ -18,11 +18,8 @@ from ..statistics._collections import refuse_collection
 from ..statistics._result import MOMENTS, Estimates, WholeAUC
 from ..statistics._wald import Interval, interval_tails
 from ._auc_estimate import AUCEstimate
-from ._comparison import stacked
 from ._limits import TRANSFORMS, EstimateWithLimits, wald_limits
 from ._sample import Sample
-
-_SIZES = "n_neg", "n_pos"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,7 +63,7 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
     parts: np.ndarray
     n_smallest: int
 
-    _how = "influence"
+    method = "influence"
 
     def confidence_interval(
         self, confidence_level=0.95, *, transform="logit", alternative="two-sided"
@@ -280,10 +277,10 @@ def one_vs_rest_auc(
     >>> X, y = load_iris(return_X_y=True)
     >>> one_vs_rest_auc(y, -abs(X[:, [0]] - [5.0, 5.9, 6.6]))
     OneVsRestAUC(average=0.8344)
-       estimate  standard_error     low    high  n_neg  n_pos
-    0    0.9332         0.02271  0.8718  0.9652    100     50
-    1    0.7647          0.0412  0.6737   0.834    100     50
-    2    0.8052         0.03802  0.7187  0.8675    100     50
+       estimate  standard_error     low    high
+    0    0.9332         0.02271  0.8718  0.9652
+    1    0.7647          0.0412  0.6737   0.834
+    2    0.8052         0.03802  0.7187  0.8675
     """
     checked = check_class_scores(y_true, y_score, labels, sample_weight, groups)
     y, score, classes, weight, cluster = checked
@@ -338,10 +335,8 @@ class OneVsRestAUC(Estimates):
         return {"average": self.auc.mean()}
 
     def _estimates(self, confidence_level):
-        sizes = {name: [getattr(e, name) for e in self.estimates] for name in _SIZES}
-        rows = stacked(self.estimates, confidence_level)
-        kept = {name: rows[name] for name in MOMENTS}
-        return {"": self.labels.tolist()} | kept | sizes
+        rows = np.transpose([e._moments(confidence_level) for e in self.estimates])
+        return {"": self.labels.tolist()} | dict(zip(MOMENTS, rows, strict=True))
 
     @property
     def auc(self) -> np.ndarray:

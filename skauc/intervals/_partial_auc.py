@@ -22,16 +22,13 @@ from .._validation import check_either
 from ..statistics._checks import (
     check_flag,
     check_numbers,
-    check_option,
-    refuse_ignored,
     short,
 )
 from ..statistics._levels import height
 from ..statistics._wald import Interval, interval_tails
-from ._limits import TRANSFORMS, EstimateWithLimits, wald_limits, wilson_limits
+from ._limits import EstimateWithLimits, wilson_limits
 from ._sample import Sample
 
-METHODS = ("score", "delong")
 # The largest variance with mean ½, 1/4, over the variance 1/12 of a uniform placement
 _UNIFORM = 3
 # In narrower ranges near a rate of 1 half of the digits cancel (√eps = 1.5e-8)
@@ -172,19 +169,18 @@ class PartialAUC(EstimateWithLimits):
     [1]_. The standard error is DeLong's [3]_ with placements cut to the range [2]_; it
     includes the uncertainty of the thresholds at the ends of the range.
 
-    Intervals are computed for the share S = area/width. ``"score"`` (default): all S
-    with ``|Ŝ − S| ≤ z √V(S)`` and ``V(S) = S(1 − S) max(v, 1/(3m))``, where v is
-    DeLong's variance divided by ``Ŝ(1 − Ŝ)``. The lower bound 1/(3m) is the variance of
+    Intervals hold all shares S = area/width with ``|Ŝ − S| ≤ z √V(S)`` and ``V(S) =
+    S(1 − S) max(v, 1/(3m))``, where v is DeLong's variance divided by ``Ŝ(1 − Ŝ)``. The
+    lower bound 1/(3m) is the variance of
     uniform placements of m rows, m being the smaller of n₁ and ``width · n₀`` (for a
     range of TPR, of n₀ and ``width · n₁``). It is needed because a variance estimated
-    from few rows is unreliable. ``"delong"``: ``g⁻¹(g(Ŝ) ± z SE g'(Ŝ))`` on the scale g
-    of ``transform``, and Clopper–Pearson limits for m trials if the variance is 0.
+    from few rows is unreliable.
 
     Coverage at 95 %, minimum and mean over 20 designs (20 + 20 to 200 + 200 rows,
-    normal and Cauchy scores, ``benchmarks/coverage/curves.py``): ``"score"`` .80 and
-    .957 for FPR 0 to .1, .93 and .968 for .1 to .3, .89 and .945 for TPR .8 to 1;
-    ``"delong"`` .77 and .912, .84 and .948, .87 and .937. The minimum belongs to a
-    design with two negatives in the range.
+    normal and Cauchy scores, ``benchmarks/coverage/curves.py``): .80 and .957 for FPR 0
+    to .1, .93 and .968 for .1 to .3, .89 and .945 for TPR .8 to 1. The minimum belongs
+    to a design with two negatives in the range. DeLong's limits on the logit scale
+    cover less: .77 and .912, .84 and .948, .87 and .937.
 
     References
     ----------
@@ -223,7 +219,7 @@ class PartialAUC(EstimateWithLimits):
         head = super()._head() | {self.axis: (self.low, self.high)}
         return head | ({"standardize": True} if self.standardize else {})
 
-    _how = "score"
+    method = "score"
 
     def _estimates(self, confidence_level):
         region = {"axis": [self.axis], "from": [self.low], "to": [self.high]}
@@ -239,8 +235,6 @@ class PartialAUC(EstimateWithLimits):
         self,
         confidence_level=0.95,
         *,
-        method="score",
-        transform=None,
         alternative="two-sided",
     ) -> Interval:
         """Confidence limits for the area, inside its possible range.
@@ -248,11 +242,6 @@ class PartialAUC(EstimateWithLimits):
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
-        method : {"score", "delong"}, default="score"
-            See the notes of the class.
-        transform : {"logit", "probit", "none"}, default=None
-            Only for ``"delong"``: the scale on which the share is assumed to be normal;
-            None takes logit.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives a lower limit only, ``"less"`` an upper one.
 
@@ -264,29 +253,17 @@ class PartialAUC(EstimateWithLimits):
         Raises
         ------
         ValueError
-            If an option is invalid or would have no effect, or a class has fewer than
-            two rows.
+            If an option is invalid, or a class has fewer than two rows.
         """
         tails = interval_tails(confidence_level, alternative)
-        check_option("method", method, METHODS)
-        if transform is not None:
-            check_option("transform", transform, TRANSFORMS)
-            if method != "delong":
-                refuse_ignored(f"for method={method!r}", transform=(transform, None))
         part, region = self._part, self._part.region
         # S = area/width,   Var S = Var(area)/width²
         share, variance = part.area / region.width, part.variance / region.width**2
-        if method == "delong":
-            error = np.sqrt(variance)
-            limits = wald_limits(
-                share, error, part.trials, *tails, transform or "logit"
-            )
-        else:
-            # V(S) = S(1 − S)/n, 1/n = max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m)): Wilson's limits
-            n, largest = _UNIFORM * part.trials, share * (1 - share)
-            if variance * n > largest > 0:
-                n = largest / variance
-            limits = wilson_limits(share * n, n, *tails)
+        # V(S) = S(1 − S)/n, 1/n = max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m)): Wilson's limits
+        n, largest = _UNIFORM * part.trials, share * (1 - share)
+        if variance * n > largest > 0:
+            n = largest / variance
+        limits = wilson_limits(share * n, n, *tails)
         areas = [region.width * float(limit) for limit in limits]
         return Interval(*map(region.standardized, areas) if self.standardize else areas)
 

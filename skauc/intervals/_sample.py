@@ -14,13 +14,7 @@ from .._validation import (
     check_score,
 )
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
-from ..statistics._row_blocks import (
-    RowBlocks,
-    joined_weights,
-    refuse_beside,
-    row_blocks,
-    with_names,
-)
+from ..statistics._row_blocks import RowBlocks, joined_weights, row_blocks, with_names
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import (
     NOT_COUNTS,
@@ -244,8 +238,7 @@ def _blocks_of(y_true, scores, sample_weight, groups, names, label_name):
     called = names[0], label_name
     if isinstance(y_true, RowBlocks):
         given = dict(zip(names, scores, strict=True))
-        refuse_beside(**given, sample_weight=sample_weight)
-        blocks = with_names(y_true, called)
+        blocks = with_names(y_true, called, **given, sample_weight=sample_weight)
     else:
         columns = scores[0] if len(scores) == 1 else tuple(scores)
         blocks = row_blocks(columns, y_true, sample_weight, called)

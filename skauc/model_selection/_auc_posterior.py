@@ -4,6 +4,7 @@ Section 7 of :mod:`skauc.posterior` and, for the adaptive prior,
 :mod:`skauc.model_selection._candidates` have the mathematics of the difference.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ..intervals._projection import check_prior
@@ -324,9 +325,9 @@ def auc_difference_posterior(
     ----------
     estimator_a : fitted estimator
         As for :func:`auc_posterior`.
-    estimator_b : fitted estimator, or list of them
-        A list compares ``estimator_a`` with each of its models; to compare all pairs of
-        many models use :func:`skauc.search_posterior`.
+    estimator_b : fitted estimator, or list or dict of them
+        Several are compared with ``estimator_a``, by their names in a dict; to compare
+        all pairs of many models use :func:`skauc.search_posterior`.
     X : array-like or sparse matrix of shape (n, n_features)
     y : array-like of shape (n,)
         Labels of two classes.
@@ -408,25 +409,30 @@ def auc_difference_posterior(
     question = Question(
         prior, covariance, rows, pos_label, left_out="fits", groups=groups
     )
-    listed = isinstance(estimator_b, list | tuple)
-    others = list(estimator_b) if listed else [estimator_b]
+    if isinstance(estimator_b, list | tuple):
+        estimator_b = dict(enumerate(estimator_b))
+    several = isinstance(estimator_b, Mapping)
+    others = estimator_b if several else {"b": estimator_b}
     if not others:
         raise ValueError("estimator_b must hold a fitted model, got an empty list")
-    models = estimator_a, *others
+    models = estimator_a, *others.values()
     found = [evaluations(one, X, y, sample_weight, question) for one in models]
     if any(len(pairs) > 1 for pairs in found):
         raise ValueError("y must hold two classes for a difference of AUCs")
     for [one] in found:
         one.warn()
     first, *more = (candidate(one) for [one] in found)
-    out = [_compared(first, other, n_resamples, random_state) for other in more]
-    return tuple(out) if listed else out[0]
+    drawn = n_resamples, random_state
+    pairs = zip(map(str, others), more, strict=True)
+    out = [_compared(first, *pair, *drawn) for pair in pairs]
+    return tuple(out) if several else out[0]
 
 
-def _compared(a, b, n_resamples, random_state):
+def _compared(a, name, b, n_resamples, random_state):
     """Difference of two candidates, with the doubts about either."""
     difference = joint_aucs([a, b]).difference(0, 1, random_state, n_resamples)
     reasons = warnings_of(a.posterior, b.posterior)
     if trained_a_subset([a, b]):
         reasons += (doubts.TRAINED_A_SUBSET,)
-    return replace(difference, warnings=reasons, pos_label=a.posterior.pos_label)
+    known = {"names": ("a", name), "pos_label": a.posterior.pos_label}
+    return replace(difference, warnings=reasons, **known)

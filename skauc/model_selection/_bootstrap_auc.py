@@ -88,10 +88,6 @@ class BootstrapAUC(WholeAUC, EstimateWithLimits):
         return head | {"apparent": self.apparent} | counts
 
     @property
-    def _how(self):
-        return self.method
-
-    @property
     def standard_error(self) -> float:
         """Standard deviation of the replicates."""
         finite = self._finite

@@ -3,6 +3,7 @@
 :mod:`._candidates` has the mathematics of the joint posterior.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs
 from ..statistics._checks import as_numbers, check_integer, check_interval, generator
-from ..statistics._result import Estimates, picture
+from ..statistics._result import Estimates
 from . import _doubts as doubts
 from ._candidates import alike, candidates_of, joint_aucs, selection_bias
 from ._scorers import Scorer
@@ -46,8 +47,9 @@ class SearchPosterior(Estimates):
         too high on average because it was selected.
     params : tuple of dict
         Parameters of each candidate; empty dicts for a list of models.
-    row : ndarray of int of shape (m,)
-        Row of each candidate in ``cv_results_``, or its index in the list of models.
+    row : ndarray of shape (m,)
+        Row of each candidate in ``cv_results_``, or its place in the list of models, or
+        its name in the dict.
     score : ndarray of shape (m,) or None
         ``mean_test_score`` of the search.
     joint : JointAUCs
@@ -85,7 +87,7 @@ class SearchPosterior(Estimates):
     def __repr__(self):
         low, high = self.selected.interval(0.95)
         k = self.selected_index
-        name = f"{self.params[k]!r}" if self.params[k] else f"{k}"
+        name = f"{self.params[k]!r}" if self.params[k] else f"{self.row[k]}"
         return (
             f"SearchPosterior({len(self.p_best)} candidates, selected={name}, "
             f"p_best={self.p_best[k]:.2g}, expected_loss={self.expected_loss[k]:.2g}, "
@@ -110,10 +112,11 @@ class SearchPosterior(Estimates):
         ValueError
             If there is no such candidate.
         """
-        difference = self.joint.difference(i, j)
+        difference, names = self.joint.difference(i, j), map(str, self.row[[i, j]])
         reasons = warnings_of(self.auc[i], self.auc[j])
         label = self.selected.pos_label
-        return replace(difference, warnings=reasons, pos_label=label)
+        known = {"names": tuple(names), "pos_label": label}
+        return replace(difference, warnings=reasons, **known)
 
     def simplest(self, order, within=1.0) -> int:
         """Simplest candidate within some standard deviations of the best.
@@ -167,21 +170,6 @@ class SearchPosterior(Estimates):
         columns["pos_label"] = [self.selected.pos_label] * len(self.p_best)
         return columns
 
-    def plot(self, ax=None, **options):
-        """Draw the AUC of the candidates against the parameters that differ.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        **options
-            For :meth:`skauc.SearchDisplay.plot`.
-
-        Returns
-        -------
-        SearchDisplay
-        """
-        return picture(self, ax, **options)
-
 
 def search_posterior(
     search,
@@ -205,13 +193,13 @@ def search_posterior(
 
     Parameters
     ----------
-    search : fitted search, or list of fitted models
+    search : fitted search, or list or dict of fitted models
         ``GridSearchCV``, ``RandomizedSearchCV``, ``HalvingGridSearchCV``, … with any
         ``cv`` and scoring, over classifiers of two classes. Candidates are refitted
         to all rows, because a search does not keep its models. Candidates without a
         score, candidates of earlier iterations of a halving search and, where
-        ``error_score`` is a number, candidates whose fit fails are omitted. The models
-        of a list are used as they are.
+        ``error_score`` is a number, candidates whose fit fails are omitted. Models
+        are used as they are; the names of a dict are the rows of the table.
     X : array-like or sparse matrix of shape (n, n_features)
         The rows of the search.
     y : array-like of shape (n,)
@@ -304,9 +292,12 @@ def search_posterior(
     n_resamples = check_integer("n_resamples", n_resamples, 1)
     rng = generator(random_state)
     grouped = groups is not None or "groups" in (fit_params or {})
+    names = list(search) if isinstance(search, Mapping) else None
+    search = search if names is None else list(search.values())
     candidates, k, table = candidates_of(
         search, X, y, prior, n_jobs, fit_params, groups
     )
+    table["row"] = table["row"] if names is None else np.array(names, dtype=object)
     rho = alike(candidates)
     joint = joint_aucs(candidates, rho, reported=k)
     p_best, loss = joint.best(n_resamples, rng)
@@ -316,11 +307,7 @@ def search_posterior(
         for c, moments in zip(candidates, joint.moments, strict=True)
     ]
     own = posteriors[k]
-    reasons = doubts.of_search(search)
-    reasons += [] if grouped else doubts.split_by_groups(search)
-    n_sets = len({c.key for c in candidates if c.key is not None})
-    if n_sets > 1 and not candidates[k].luck:  # nothing was subtracted
-        reasons.append(doubts.OTHER_FEATURES.format(n=n_sets))
+    reasons = _doubts_of(search, grouped, candidates, k)
     doubts.warn(reasons)
     own = replace(own, warnings=(*own.warnings, *reasons))
     selected = own
@@ -337,6 +324,16 @@ def search_posterior(
         joint=joint,
         **table,
     )
+
+
+def _doubts_of(search, grouped, candidates, k):
+    """Reasons to doubt a search, beyond those of its models."""
+    reasons = doubts.of_search(search)
+    reasons += [] if grouped else doubts.split_by_groups(search)
+    n_sets = len({c.key for c in candidates if c.key is not None})
+    if n_sets > 1 and not candidates[k].luck:  # nothing was subtracted
+        reasons.append(doubts.OTHER_FEATURES.format(n=n_sets))
+    return reasons
 
 
 def _prior_of_scorer(search):

@@ -16,7 +16,7 @@ from ..statistics._checks import (
     check_option,
     generator,
 )
-from ..statistics._result import Estimates
+from ..statistics._result import MOMENTS, Estimates
 from ..statistics._wald import Interval
 from ._components import Components
 from ._distribution import AUCDistribution
@@ -277,7 +277,8 @@ class AUCPosterior(AUCDistribution):
         return self._components.draw(size, generator(random_state))
 
     @property
-    def _how(self):
+    def method(self) -> str:
+        """``second_source``, or ``"posterior"`` where no rows were left out."""
         return self.second_source or "posterior"
 
 
@@ -337,9 +338,8 @@ class AUCPosteriors(Estimates):
     _rows_in_text = True
 
     def _estimates(self, confidence_level):
-        low, high = self.interval(confidence_level)
-        columns = {"estimate": self.mean(), "standard_error": self.std()}
-        return {"": range(len(self)), **columns, "low": low, "high": high}
+        rows = np.transpose([p._moments(confidence_level) for p in self.posteriors])
+        return {"": range(len(self))} | dict(zip(MOMENTS, rows, strict=True))
 
     def __len__(self) -> int:
         return len(self.posteriors)

@@ -7,7 +7,7 @@ picture follow from these.
 import numpy as np
 
 from ..statistics._checks import check_level
-from ..statistics._result import EstimatedAUC, WholeAUC, picture
+from ..statistics._result import EstimatedAUC, WholeAUC
 from ..statistics._wald import Interval
 
 
@@ -62,22 +62,4 @@ class Distribution(EstimatedAUC):
 
 
 class AUCDistribution(WholeAUC, Distribution):
-    """Parent of the posteriors of an AUC, which can be drawn."""
-
-    def plot(self, ax=None, *, name=None, **options):
-        """Draw the density with its mean and interval.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-        name : str, default=None
-            Name in the legend.
-        **options
-            Options of :meth:`skauc.AUCPosteriorDisplay.plot`, such as
-            ``confidence_level``.
-
-        Returns
-        -------
-        AUCPosteriorDisplay
-        """
-        return picture(self, ax, name=name, **options)
+    """Parent of the posteriors of an AUC."""

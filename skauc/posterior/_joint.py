@@ -58,7 +58,7 @@ class AUCDifferencePosterior(Distribution):
     names: tuple[str, str] = ("a", "b")
     pos_label: Any = None
 
-    _how = "posterior"
+    method = "posterior"
 
     @property
     def difference(self) -> np.ndarray:
@@ -88,7 +88,8 @@ class AUCDifferencePosterior(Distribution):
         return np.quantile(self.difference, check_numbers("q", q, 0, 1))
 
     def _head(self):
-        head = super()._head() | {"probability": self.probability}
+        head = {"pair": " - ".join(self.names)} | super()._head()
+        head |= {"probability": self.probability}
         return head | {"warnings": repr(self.warnings)} if self.warnings else head
 
     def _estimates(self, confidence_level):

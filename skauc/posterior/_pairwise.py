@@ -148,7 +148,7 @@ class PairwiseAUCPosterior(AUCDistribution):
     def _head(self):
         return super()._head() | {"pairs": len(self.pairs)}
 
-    _how = "pairs"
+    method = "pairs"
 
     def _estimates(self, confidence_level):
         columns = super()._estimates(confidence_level)

@@ -253,7 +253,7 @@ class QuadraticROC(ROCCurve):
 
     def _corners(self):
         """FPR where densities of one or two terms are not smooth, or have a mass."""
-        return [self.fpr(form.vertex()) for form in (self.neg, self.pos)]
+        return [self.fpr(form._vertex()) for form in (self.neg, self.pos)]
 
     def _equal_density_thresholds(self):
         """``log_odds``, or the best of many thresholds and of those next to it."""
@@ -264,8 +264,8 @@ class QuadraticROC(ROCCurve):
         t = [
             [
                 *(form.mean() + form.std() * _FROM_MEAN),
-                *(form.vertex() + form.std() * _FROM_VERTEX),
-                *(form.vertex(), np.nextafter(form.offset, -np.inf)),
+                *(form._vertex() + form.std() * _FROM_VERTEX),
+                *(form._vertex(), np.nextafter(form.offset, -np.inf)),
             ]
             for form in (self.neg, self.pos)
         ]

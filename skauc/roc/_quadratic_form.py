@@ -141,18 +141,11 @@ class QuadraticForm:
         """Square root of the variance."""
         return float(np.sqrt(self.var()))
 
-    def vertex(self) -> float:
+    def _vertex(self) -> float:
         """``c − Σ b_j²/(4λ_j)``, at which the density of few terms is not smooth."""
         curved = self.weights != 0
         drops = self.slopes[curved] ** 2 / (4 * self.weights[curved])
         return float(self.offset - drops.sum())
-
-    def cumulant(self, s):
-        """``K(s) = log E exp(sS)``, elementwise; real or complex s."""
-        s = np.asarray(s)
-        D = 1 - 2 * self.weights * s[..., None]
-        terms = (self.slopes * s[..., None]) ** 2 / D - np.log(D)
-        return (self.offset * s + terms.sum(axis=-1) / 2)[()]
 
     def sf(self, x):
         """``P(S > x)``, elementwise."""
@@ -174,7 +167,7 @@ class QuadraticForm:
         """
         x, signs = as_numbers("x", x), np.sign(self.weights)
         few = len(signs) <= 2 and np.all(signs != 0) and abs(signs.sum()) <= 1
-        infinite = few & (np.abs(x - self.vertex()) <= 1e-15 * self.std())
+        infinite = few & (np.abs(x - self._vertex()) <= 1e-15 * self.std())
         _, density, _ = self._nearer_tail(np.where(infinite, np.nan, x), density=True)
         return np.where(infinite, np.inf, density)[()]
 

@@ -75,6 +75,28 @@ class Result:
         """
         return self._frame(self._columns())
 
+    def plot(self, ax=None, **options):
+        """Draw the result; estimates with limits as a forest plot, one row each.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        **options
+            Style of the intervals, as for matplotlib's ``errorbar``.
+
+        Returns
+        -------
+        display
+            With the matplotlib objects in ``ax_``, ``figure_`` and ``intervals_``.
+
+        Raises
+        ------
+        TypeError
+            If the result has no estimates with limits.
+        """
+        return picture(self, ax, **options)
+
     def _frame(self, columns):
         columns = self._labelled(columns)
         names = columns.pop("", None)
@@ -167,19 +189,16 @@ class Estimates(Result):
 class EstimatedAUC(Estimates):
     """Parent of results that hold one AUC; their tables have the same columns."""
 
+    method: Any  # its name, for the table
+
     def _moments(self, confidence_level) -> tuple[float, float, float, float]:
         """Estimate, standard error, and limits."""
-        raise NotImplementedError
-
-    @property
-    def _how(self) -> str | None:
-        """Name of the method, for the table."""
         raise NotImplementedError
 
     def _estimates(self, confidence_level):
         row = dict(zip(MOMENTS, self._moments(confidence_level), strict=True))
         doubts = "; ".join(getattr(self, "warnings", ()))
-        row |= {"method": self._how, "warnings": doubts}
+        row |= {"method": self.method, "warnings": doubts}
         return {"": ["AUC"]} | {name: [value] for name, value in row.items()}
 
 

@@ -207,7 +207,7 @@ class RowBlocks:
         """Sum of ``function(block, *shared)`` over all blocks; see :meth:`map`.
 
         Results are numbers, arrays, :class:`skauc.results.Moments` or other objects
-        that can be added, or tuples of them. Only these results, or sums of them, are
+        that can be added, or tuples of them. Only these results or sums of them are
         sent between processes.
 
         Raises
@@ -275,8 +275,9 @@ def refuse_beside(**given):
         )
 
 
-def with_names(blocks, called) -> RowBlocks:
-    """The same blocks, whose X and y have other names in an error."""
+def with_names(blocks, called, **beside) -> RowBlocks:
+    """The same blocks, with nothing beside; X and y have other names in an error."""
+    refuse_beside(**beside)
     found = copy(blocks)
     found._called = called
     return found

