@@ -124,6 +124,7 @@ class OffsetClassifier(LinearClassifier):
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
         offset : array-like of shape (n,), default=None
+            As for :meth:`decision_function`.
 
         Returns
         -------
@@ -138,6 +139,7 @@ class OffsetClassifier(LinearClassifier):
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
         offset : array-like of shape (n,), default=None
+            As for :meth:`decision_function`.
 
         Returns
         -------
@@ -152,6 +154,7 @@ class OffsetClassifier(LinearClassifier):
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
         offset : array-like of shape (n,), default=None
+            As for :meth:`decision_function`.
 
         Returns
         -------
@@ -168,6 +171,7 @@ class OffsetClassifier(LinearClassifier):
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
         offset : array-like of shape (n,), default=None
+            As for :meth:`decision_function`.
 
         Returns
         -------
