@@ -39,6 +39,11 @@ class AUCPosteriorDisplay(Display):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    auc_posterior : The posterior that is drawn.
+    SearchDisplay : The candidates of a search.
+
     Examples
     --------
     >>> from skauc import AUCPosteriorDisplay

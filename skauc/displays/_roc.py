@@ -61,6 +61,12 @@ class BinormalROCDisplay(Display):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    empirical_roc : The empirical curve alone, with its bands.
+    binormal_roc : The smooth curve as numbers.
+    AUCPosteriorDisplay : The AUC of models from their training rows.
+
     Notes
     -----
     The band shows posterior quantiles of ``ROC(u) = Φ((μ₁ − μ₀ + σ₀Φ⁻¹(u))/σ₁)`` under

@@ -56,6 +56,12 @@ class SearchDisplay(Display):
     TypeError
         If ``posterior`` is not a SearchPosterior.
 
+    See Also
+    --------
+    search_posterior : The numbers that are drawn.
+    one_sd_rule : Selects the simplest good candidate within a search.
+    AUCPosteriorDisplay : The AUC of a few models as densities.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
