@@ -38,7 +38,7 @@ def operating_points(
 ) -> OperatingPoints:
     """Sensitivity, specificity, predictive values and ratios at thresholds of a score.
 
-    Answers: how good are the decisions of the rule **score >= threshold**, which
+    Answers: how good are the decisions of the rule **score >= threshold** [1]_, which
     threshold reaches a wanted sensitivity or specificity, and which threshold is best?
     Every value has intervals. The rows must not have trained the model. They must be
     independent: with several rows per patient the intervals are too narrow
@@ -62,8 +62,8 @@ def operating_points(
     best : {"youden", "closest"}, default=None
         The threshold is the score with the largest ``sensitivity + r specificity``
         (``"youden"``) or the smallest ``(1 − sensitivity)² + r (1 − specificity)²``
-        (``"closest"``); of equally good scores the highest. Without a cost r is 1. If
-        none of threshold, sensitivity, specificity and best is given, every distinct
+        (``"closest"``); of equally good scores the highest [2]_. Without a cost r is 1.
+        If none of threshold, sensitivity, specificity and best is given, every distinct
         score is a threshold.
     prevalence : float in (0, 1), default=None
         Share of positives in the population where the score will be used. It enters the
@@ -90,10 +90,20 @@ def operating_points(
         If the input is invalid, or more than one of threshold, sensitivity, specificity
         and best is given.
 
+    See Also
+    --------
+    empirical_roc : The whole curve, with a band.
+    skauc.results.OperatingPoints.compare :
+        Two scores at the same specificity or sensitivity.
+    auc_estimate : The quality over all thresholds; takes ``groups``.
+
     References
     ----------
-    Pepe (2003), The Statistical Evaluation of Medical Tests, chapter 2; Perkins &
-    Schisterman (2006), https://doi.org/10.1093/aje/kwj063, for the best threshold
+    .. [1] Pepe (2003), *The Statistical Evaluation of Medical Tests for Classification
+       and Prediction*, chapter 2, https://doi.org/10.1093/oso/9780198509844.001.0001
+    .. [2] Perkins & Schisterman (2006), "The inconsistency of 'optimal' cutpoints
+       obtained using two criteria based on the receiver operating characteristic
+       curve", https://doi.org/10.1093/aje/kwj063
 
     Examples
     --------
@@ -139,19 +149,26 @@ class OperatingPoints(Estimates, LabelledResult):
 
     Made by :func:`skauc.operating_points`.
 
-    Parameters
+    Attributes
     ----------
     threshold : ndarray of shape (k,)
         ``score >= threshold`` is called positive.
     true_positives, false_negatives, false_positives, true_negatives : ndarray
         Rows (sums of the weights), of shape (k,).
     prevalence : float
+        Share of positives to which predictive values, accuracy and cost refer.
     _prevalence_given : bool
         True if the user gave the prevalence, False if it is that of the sample.
     _rule : ThresholdRule
     _sample : Sample
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.operating_points : Makes it, from labels and scores.
+    skauc.results.OperatingComparison : What ``compare`` returns.
+    skauc.results.ROCBand : Limits for the whole curve.
 
     Notes
     -----
@@ -164,11 +181,10 @@ class OperatingPoints(Estimates, LabelledResult):
 
     - ``"wilson"``, ``"clopper_pearson"``: for sensitivity and specificity, and for the
       predictive values and the accuracy at the prevalence of the sample. For the
-      accuracy at a given prevalence the limits of both rates are combined (Zou & Donner
-      2008).
-    - ``"log"``: for the likelihood ratios (Simel et al. 1991), the odds ratio (Woolf),
-      and predictive values at a given prevalence, whose odds are the likelihood ratio
-      times the prior odds (Mercaldo, Lau & Zhou 2007).
+      accuracy at a given prevalence the limits of both rates are combined [3]_.
+    - ``"log"``: for the likelihood ratios [1]_, the odds ratio (Woolf), and predictive
+      values at a given prevalence, whose odds are the likelihood ratio times the prior
+      odds [2]_.
     - ``"order_statistics"``: for the threshold of a wanted sensitivity or specificity.
       It holds for scores of any distribution.
     - ``"bayesian_bootstrap"``: for the specificity at a wanted sensitivity and the
@@ -202,9 +218,12 @@ class OperatingPoints(Estimates, LabelledResult):
 
     References
     ----------
-    Simel, Samsa & Matchar (1991), https://doi.org/10.1016/0895-4356(91)90128-V;
-    Mercaldo, Lau & Zhou (2007), https://doi.org/10.1002/sim.2677; Zou & Donner (2008),
-    https://doi.org/10.1002/sim.3095
+    .. [1] Simel, Samsa & Matchar (1991), "Likelihood ratios with confidence",
+       https://doi.org/10.1016/0895-4356(91)90128-V
+    .. [2] Mercaldo, Lau & Zhou (2007), "Confidence intervals for predictive values with
+       an emphasis to case-control studies", https://doi.org/10.1002/sim.2677
+    .. [3] Zou & Donner (2008), "Construction of confidence limits about effect
+       measures: a general approach", https://doi.org/10.1002/sim.3095
 
     Examples
     --------
@@ -408,6 +427,7 @@ class OperatingPoints(Estimates, LabelledResult):
         n_resamples : int, default=4000
             Draws of the Bayesian bootstrap.
         random_state : int or Generator, default=0
+            Seed of these draws.
 
         Returns
         -------
