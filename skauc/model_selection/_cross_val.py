@@ -239,10 +239,10 @@ def compare_cross_val_auc(
     training fold has, and is the difference large enough to matter? The result contains
     two tests. **The corrected t test** (``result.pvalue`` and the other attributes)
     assumes that the differences of the folds, whose training rows overlap, are equally
-    correlated. Its conclusion holds for the estimators trained on other samples. **The
-    influence of the rows** (``result.influence``) is DeLong's test of the models that
-    were trained; it covers only the chance in the test rows. Costs one fit per fold and
-    estimator.
+    correlated. Its conclusion is about estimators that are trained on other samples of
+    this size. **The influence of the rows** (``result.influence``) is DeLong's test of
+    the models that were trained; it covers only the chance in the test rows. Costs one
+    fit per fold and estimator.
 
     Parameters
     ----------
