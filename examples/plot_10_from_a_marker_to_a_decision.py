@@ -8,9 +8,11 @@ What does a positive call mean where few tumours are malignant? How many patient
 the next study need? Here the marker is the compactness of cell nuclei in the breast
 cancer data; the other 419 patients show whether the answers were right.
 
-An estimated threshold is uncertain, and so is everything computed from it. The
-intervals of ``operating_points`` include this uncertainty. An interval that takes the
-threshold as known (Wilson's) is far too narrow, as 200 samples of these patients show.
+There are two questions about the threshold. How good is *this* threshold, which these
+patients chose, for new patients? And how good is the marker where 90 % are found? The
+second threshold is not known, so that its specificity is less certain. All intervals
+of one call of ``operating_points`` answer one of them, ``at="chosen"`` or
+``at="population"``; 200 samples of these patients show that both cover.
 A study that is planned with an estimated AUC may be too small, because the estimate may
 be too high: its lower limit is the safer plan.
 """
@@ -63,25 +65,24 @@ row("where 90 % are found", part.auc, part.confidence_interval(), part_rest.auc)
 # %%
 # The threshold that finds 90 % (``score >= threshold`` is called malignant).
 points = operating_points(y, s, sensitivity=TARGET)
+population = operating_points(y, s, sensitivity=TARGET, at="population")
 points_rest = operating_points(y_rest, s_rest, sensitivity=TARGET)
 for name in ("threshold", "specificity"):
-    other = getattr(points_rest, name)
-    row(
-        f"{name}, 90 % found",
-        getattr(points, name),
-        points.confidence_interval(name=name),
-        other,
+    limits, other = (
+        population.confidence_interval(name=name),
+        getattr(points_rest, name),
     )
-known = points.confidence_interval(name="specificity", method="wilson")
-row("  threshold taken as known", points.specificity, known, points_rest.specificity)
+    row(f"{name}, 90 % found", getattr(points, name), limits, other)
+used = operating_points(y_rest, s_rest, threshold=points.threshold)
+limits = points.confidence_interval(name="specificity")
+row("specificity, this threshold", points.specificity, limits, used.specificity)
 
 # %%
 # Is this true in general, not only for these 150 patients? Draw 150 of all patients 200
 # times. To be 95 % sure of finding 90 %, use the lower limit of the threshold.
 rng = np.random.default_rng(0)
-whole = operating_points(malignant, marker, sensitivity=TARGET).specificity
-METHODS = {"bayesian_bootstrap": {"n_resamples": 1000}, "wilson": {}}
-inside, found = dict.fromkeys(METHODS, 0), 0
+whole = operating_points(malignant, marker, sensitivity=TARGET).specificity[0]
+inside, found = {"population": 0, "chosen": 0}, 0
 
 
 def surely(points):
@@ -96,21 +97,25 @@ for _ in range(200):
             for c in (False, True)
         ]
     )
-    again = operating_points(malignant[rows], marker[rows], sensitivity=TARGET)
-    found += int(np.mean(marker[malignant] >= surely(again)) >= TARGET)
-    for method, options in METHODS.items():
-        low, high = again.confidence_interval(
-            name="specificity", method=method, **options
+    for at in inside:
+        drawn = malignant[rows], marker[rows]
+        again = operating_points(*drawn, sensitivity=TARGET, at=at)
+        true = (
+            np.mean(marker[~malignant] < again.threshold) if at == "chosen" else whole
         )
-        inside[method] += int(low[0] <= whole[0] <= high[0])
+        options = {"n_resamples": 1000} if at == "population" else {}
+        low, high = again.confidence_interval(name="specificity", **options)
+        inside[at] += int(low[0] <= true <= high[0])
+        if at == "population":
+            found += int(np.mean(marker[malignant] >= surely(again)) >= TARGET)
 print("\nThe specificity of all patients is inside, of 200 samples of 150:")
-print(f"  threshold estimated: {inside['bayesian_bootstrap'] / 200:.3f}", end="; ")
-print(f"threshold taken as known: {inside['wilson'] / 200:.3f}")
+print(f"  where 90 % are found: {inside['population'] / 200:.3f}", end="; ")
+print(f"at the threshold of the sample: {inside['chosen'] / 200:.3f}")
 print(f"  the lower limit of the threshold finds 90 % of all: {found / 200:.3f}")
 
 # %%
 # What does a positive call at this threshold mean if one tumour in ten is malignant?
-sure = surely(points)[0]
+sure = surely(population)[0]
 decision = operating_points(y, s, threshold=sure, prevalence=PREVALENCE)
 other = operating_points(y_rest, s_rest, threshold=sure, prevalence=PREVALENCE)
 print(f"\nThreshold {sure:.4f}: 95 % sure of 90 %; one tumour in ten malignant")
@@ -139,7 +144,7 @@ print(f"  for an interval of width .05: {narrow.n_pos} + {narrow.n_neg}")
 # %%
 fig, axes = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
 empirical_roc(y, s).plot(
-    axes[0], name="150 patients", band=["pointwise", "simultaneous"], plot_youden=False
+    axes[0], name="150 patients", band=["pointwise", "simultaneous"]
 )
 curve = empirical_roc(y_rest, s_rest)
 axes[0].plot(curve.fpr, curve.tpr, "k:", label="other patients")
@@ -153,7 +158,7 @@ for name, color in (("sensitivity", "#D55E00"), ("specificity", "#0072B2")):
     axes[1].step(every.threshold, rate, where="post", color=color, label=name)
     axes[1].fill_between(every.threshold, *limits, step="post", color=color, alpha=0.2)
 axes[1].axvspan(
-    *(limit[0] for limit in points.confidence_interval(name="threshold")),
+    *(limit[0] for limit in population.confidence_interval(name="threshold")),
     color="#888888",
     alpha=0.3,
     lw=0,

@@ -44,16 +44,17 @@ print(f"validation: {y_new.sum()} malignant, {(~y_new).sum()} benign")
 
 # %%
 # The table of odds ratios, for one standard deviation of each measurement. With few
-# patients the intervals of the profile likelihood are better than Wald's.
-model = IRLSLogisticRegression().fit(X, y)
-table = model.summary(method="profile", X=X, y=y, names=names)
-print(table.odds_ratios())
+# patients the intervals of the profile likelihood are better than Wald's. They need
+# the rows of the fit, which the model keeps if it is asked to.
+model = IRLSLogisticRegression(keep_rows=True).fit(X, y)
+table = model.summary(method="profile", feature_names=names).odds_ratios()
+print(table)
+print(table.summary())
 
 # %%
 # Does smoothness add anything to radius and texture? The likelihood-ratio test answers
 # for the coefficients, and says nothing about the ranking of new patients.
-two = IRLSLogisticRegression().fit(X[:, :2], y)
-test = model.likelihood_ratio_test(two)
+test = model.likelihood_ratio_test("mean smoothness", feature_names=names)
 print(f"\nsmoothness: chi2 = {test.statistic:.1f}, p = {test.pvalue:.1e}")
 
 # %%
@@ -66,6 +67,7 @@ print(f"[{low:.3f}, {high:.3f}]")
 # %%
 # Validation: the AUC, and whether the third measurement ranks new patients better.
 score = model.decision_function(X_new)
+two = IRLSLogisticRegression().fit(X[:, :2], y)
 estimate = auc_estimate(y_new, score)
 low, high = estimate.confidence_interval(0.95)
 print(f"\nAUC in the validation patients: {estimate.auc:.3f} [{low:.3f}, {high:.3f}]")
@@ -77,14 +79,16 @@ print(f"p = {gain.pvalue:.1e}")
 # %%
 # Are the probabilities right? A slope below 1 says that they are too extreme.
 calibration = calibration_estimate(y_new, model.predict_proba(X_new)[:, 1])
-low, high = calibration.confidence_interval("slope")
+low, high = calibration.confidence_interval()
 print(f"calibration slope: {calibration.slope:.2f} [{low:.2f}, {high:.2f}]")
 
 # %%
 # The threshold comes from the development patients: 95 % sure to find 90 %. (These rows
 # trained the model, but three coefficients hardly adapt to 150 patients.) The
 # validation patients show what the threshold does.
-found = operating_points(y, model.decision_function(X), sensitivity=0.9)
+found = operating_points(
+    y, model.decision_function(X), sensitivity=0.9, at="population"
+)
 threshold = found.confidence_interval(
     0.95, name="threshold", alternative="greater"
 ).low[0]

@@ -23,7 +23,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from skauc import BinormalROCDisplay, LinearDiscriminantROC, auc_posterior
+from skauc import LinearDiscriminantROC, ROCDisplay, auc_posterior
 
 X, y = load_breast_cancer(return_X_y=True)
 SIZES, REPEATS = (40, 60, 100, 200, 400), 30
@@ -78,8 +78,8 @@ for name in names[:-1]:
 
 # %%
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-BinormalROCDisplay(model.roc_, name="formula, training rows").plot(left)
-BinormalROCDisplay.from_predictions(y_test, decision, name="hold-out", ax=left)
+ROCDisplay(model.roc_, name="formula, training rows").plot(left)
+ROCDisplay.from_predictions(y_test, decision, name="hold-out", ax=left)
 left.set_title("two features")
 left.legend(fontsize=8, loc="lower right")
 for (name, values), style in zip(

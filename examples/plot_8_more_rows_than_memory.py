@@ -59,7 +59,7 @@ def stream(X_test, y_test):
 
 # %%
 # Rows that can be read again: ``RowBlocks`` takes the place of X and y in ``fit``. Any
-# iterable of ``(X, y)`` will do; ``RowBlocks.from_parquet`` reads files.
+# iterable of ``(X, y)`` will do, also one that reads files.
 def read_again():
     """Return the model that ``fit`` on blocks gives."""
     blocks = RowBlocks([block(i) for i in range(BLOCKS)])

@@ -19,6 +19,7 @@ Choose a model in a search
 Report the AUC of a model
     auc_posterior                     fitted linear model and its training rows
     bayesian_val_score                the same, including the fit
+    auc_permutation_test              is the AUC above chance?
     bootstrap_auc, cross_val_auc      any classifier, by refitting it
     diagnose, UntrustedAUCWarning     reasons to doubt a reported AUC
     SampleWeightWarning               the meaning of weights, and of other ones
@@ -36,9 +37,11 @@ Compare
 Choose a threshold, draw curves, plan a study
     operating_points                  sensitivity, specificity and more, with intervals
     empirical_roc                     ROC curve with confidence bands
-    binormal_roc                      smooth curve; BinormalROCDisplay draws them all
+    binormal_roc                      smooth curve; ROCDisplay draws them all
     auc_sample_size, auc_power        numbers of rows for a power or an interval
     calibration_estimate              calibration slope and intercept
+    CalibrationDisplay                calibration curve, groups, Brier score
+    DecisionCurveDisplay              net benefit of decisions by probabilities
     hosmer_lemeshow                   goodness-of-fit test of probabilities
 Train
     GaussianAUCClassifier             linear classifier with the largest Gaussian AUC
@@ -74,7 +77,9 @@ Each folder imports only from the lines below its own::
 from . import results as results
 from .adaptive._prior import AdaptivePrior as AdaptivePrior
 from .displays._auc_posterior import AUCPosteriorDisplay as AUCPosteriorDisplay
-from .displays._roc import BinormalROCDisplay as BinormalROCDisplay
+from .displays._calibration import CalibrationDisplay as CalibrationDisplay
+from .displays._decision_curve import DecisionCurveDisplay as DecisionCurveDisplay
+from .displays._roc import ROCDisplay as ROCDisplay
 from .displays._search import SearchDisplay as SearchDisplay
 from .distributed._dask_blocks import DaskBlocks as _DaskBlocks  # noqa: F401 (registers)
 from .estimators._calibration import calibration_estimate as calibration_estimate
@@ -105,6 +110,9 @@ from .model_selection._bootstrap_auc import bootstrap_auc as bootstrap_auc
 from .model_selection._cross_val import compare_cross_val_auc as compare_cross_val_auc
 from .model_selection._cross_val import cross_val_auc as cross_val_auc
 from .model_selection._diagnose import diagnose as diagnose
+from .model_selection._permutation_test import (
+    auc_permutation_test as auc_permutation_test,
+)
 from .model_selection._rows_left_out_scorers import cv_auc_scorer as cv_auc_scorer
 from .model_selection._rows_left_out_scorers import lpo_auc_scorer as lpo_auc_scorer
 from .model_selection._rows_left_out_scorers import (

@@ -9,10 +9,11 @@ from numbers import Integral, Real
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
-from sklearn.utils.multiclass import type_of_target
 
 from .statistics._checks import as_numbers, check_weights, refuse_rows, short
 from .statistics._collections import refuse_collection
+
+_LABELS = str, Integral, np.bool_
 
 
 def check_positive(y_true, **how) -> np.ndarray:
@@ -86,8 +87,8 @@ def check_labels(y_true, *, name="y_true") -> np.ndarray:
             y = np.array(y_true, dtype=object)  # numpy made texts of other kinds
     if y.dtype.kind == "O":
         y = _of_objects(y)
-    if is_continuous(y):
-        row = _first_without_label(y)
+    row = _row_without_label(y)
+    if row is not None:
         got = short(y[row : row + 1].tolist()[0])
         got = "a missing value" if got in ("nan", "None", "<NA>", "NaT") else got
         raise ValueError(
@@ -106,12 +107,16 @@ def _of_objects(y):
     return y
 
 
-def _first_without_label(y):
-    """Number of the first row that holds no label."""
+def _row_without_label(y):
+    """Number of the first row that holds no label; None if all rows hold one."""
     if y.dtype.kind == "f":
-        return int(np.argmax(~(y == np.floor(y)) | np.isinf(y)))
-    odd = (row for row, v in enumerate(y) if not isinstance(v, str | Integral))
-    return next(odd, 0)
+        bad = ~np.isfinite(y) | (y != np.floor(y))
+    elif y.dtype.kind == "O":  # by the few types, which is faster than by the values
+        kinds = {k for k in set(map(type, y)) if not issubclass(k, _LABELS)}
+        bad = np.array([type(value) in kinds for value in y if kinds])
+    else:
+        return None
+    return int(np.argmax(bad)) if bad.any() else None
 
 
 def distinct_labels(y, *, name="y_true") -> np.ndarray:
@@ -337,7 +342,8 @@ def check_groups(groups, n: int) -> np.ndarray | None:
     if len(groups) != n:
         raise ValueError(
             f"groups must have one value for each of the {n} rows of y_true, got "
-            f"{len(groups)}"
+            f"{len(groups)}; folds and halving searches score a part of the rows, and "
+            "pass their groups to scorers by set_score_request(groups=True) only"
         )
     if groups.dtype.kind == "f":
         refuse_rows(np.isnan(groups), "groups", "not be NaN", groups)
@@ -350,8 +356,6 @@ def check_groups(groups, n: int) -> np.ndarray | None:
 
 def check_non_negative(sample_weight, n: int):
     """Weights as a float array: finite, 0 or of ordinary size; None stays None."""
-    if sample_weight is None:
-        return None
     refuse_collection("sample_weight", sample_weight)
     return check_weights(sample_weight, n)
 
@@ -414,23 +418,6 @@ def check_features(X, n: int):
     if X.shape[0] != n:
         raise ValueError(f"X must have the {n} rows of y_true, got {X.shape[0]} rows")
     return X if X.dtype.itemsize <= 8 else X.astype(float)
-
-
-def is_continuous(y):
-    """Whether y holds numbers that cannot be labels; fast for integers."""
-    if y.dtype.kind in "biu":
-        return False
-    if y.dtype.kind == "f":
-        return not np.all(np.isfinite(y) & (y == np.floor(y)))
-    if y.dtype.kind == "O" and set(map(type, y)) == {str}:
-        return False
-    try:
-        kind = type_of_target(y, input_name="y_true")
-    except TypeError:  # strings and None together: another check refuses these
-        return False
-    except ValueError:  # sequences
-        return True
-    return kind.startswith(("continuous", "unknown"))
 
 
 def _is_one_of(label, classes):

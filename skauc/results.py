@@ -9,10 +9,10 @@ whose columns ``estimate``, ``low`` and ``high`` are the same everywhere, and
 
 from .estimators._calibration import CalibrationEstimate as CalibrationEstimate
 from .estimators._calibration import HosmerLemeshow as HosmerLemeshow
-from .estimators._report import CoefficientTable as CoefficientTable
-from .estimators._report import LikelihoodRatio as LikelihoodRatio
-from .estimators._report import OddsRatioTable as OddsRatioTable
-from .estimators._report import WaldTest as WaldTest
+from .estimators._coefficient_tables import CoefficientTable as CoefficientTable
+from .estimators._coefficient_tables import LikelihoodRatio as LikelihoodRatio
+from .estimators._coefficient_tables import OddsRatioTable as OddsRatioTable
+from .estimators._coefficient_tables import WaldTest as WaldTest
 from .intervals._auc_estimate import AUCEstimate as AUCEstimate
 from .intervals._band import ROCBand as ROCBand
 from .intervals._comparison import AUCComparison as AUCComparison
@@ -36,6 +36,7 @@ from .intervals._power import SampleSize as SampleSize
 from .model_selection._bootstrap_auc import BootstrapAUC as BootstrapAUC
 from .model_selection._diagnose import Diagnosis as Diagnosis
 from .model_selection._diagnose import PairwiseDiagnosis as PairwiseDiagnosis
+from .model_selection._permutation_test import AUCPermutationTest as AUCPermutationTest
 from .model_selection._search import SearchPosterior as SearchPosterior
 from .posterior._auc_posterior import AUCPosterior as AUCPosterior
 from .posterior._auc_posterior import AUCPosteriors as AUCPosteriors

@@ -85,6 +85,7 @@ def ask(call, *values, **options):
             "Only one sample available",
             "The least populated class in y",
             "Support for labels represented as bytes",  # of scikit-learn before 1.7
+            ".* of the probabilities in y_prob are 0 or 1",
         ):
             warnings.filterwarnings("ignore", message=text)
         try:
@@ -206,7 +207,7 @@ OPTIONS = {
     "rows": one_of("training", "held-out", "auto"),
     "scale": one_of("auc", "probit"),
     "seed": st.sampled_from([None, 0, -1, "a", 0.5]),
-    "shrinkage": one_of(None, "auto", "oas", 0.5),
+    "shrinkage": one_of(None, "auto", 0.5),
     "size": st.sampled_from([None, 0, 3, (2, 2), -1, "a", 0.5]),
     "solver": one_of("svd", "lsqr", "eigen"),
     "standardize": one_of(True, False),
@@ -368,7 +369,7 @@ CASES = {  # public names that take the same data: the strategy of these data
     ),
     """bee_scorer cbauc_scorer cv_auc_scorer ebauc_scorer
     lpo_auc_scorer""": on_model(rows(**scored)),
-    "cross_val_auc": on_model(rows(X=features(2), y=labels)),
+    "auc_permutation_test cross_val_auc": on_model(rows(X=features(2), y=labels)),
     "compare_cross_val_auc": on_model(halves(8), estimators=two_or_three),
     "auc_difference_posterior": on_model(
         rows(**on_rows), estimator_a=model, estimator_b=model
@@ -400,8 +401,10 @@ CASES = {name: data for names, data in CASES.items() for name in names.split()}
 CLASSIFIERS = ["GaussianAUCClassifier", "IRLSLogisticRegression"]
 CLASSIFIERS += ["LinearDiscriminantROC", "QuadraticDiscriminantROC"]
 MAKERS = [name for name in skauc.__all__ if name.startswith("make_")]
+ON_PROBABILITIES = "CalibrationDisplay", "DecisionCurveDisplay"
 COSTLY = set(  # they fit many models or draw pictures
-    """SearchDisplay AUCPosteriorDisplay BinormalROCDisplay bootstrap_auc
+    """SearchDisplay AUCPosteriorDisplay ROCDisplay bootstrap_auc
+    auc_permutation_test     CalibrationDisplay DecisionCurveDisplay
     compare_cross_val_auc cross_val_auc cv_auc_scorer search_posterior
     bayesian_val_score diagnose auc_posterior make_cv_auc_scorer RowBlocks
     QuadraticROC.between_normals AUCPosterior PairwiseAUCPosterior""".split()
@@ -495,8 +498,9 @@ def check_picture(data, name):
         ask(kind.from_search, searches()[1], values["X"], values["y"])
     else:
         ask(kind.from_estimator, **values, confidence_level=level)
-        scores_ = data.draw(rows(y_true=labels, y_score=scores))
-        ask(kind.from_predictions, *scores_.values(), confidence_level=level)
+        of_rows = shares if name in ON_PROBABILITIES else scores
+        given_ = data.draw(rows(y_true=labels, y_score=of_rows))
+        ask(kind.from_predictions, *given_.values(), confidence_level=level)
     pyplot.close("all")
 
 
@@ -519,7 +523,8 @@ BODIES = {
     "RowBlocks": check_blocks,
     "one_sd_rule": check_rule,
     **dict.fromkeys(
-        ("AUCPosteriorDisplay", "BinormalROCDisplay", "SearchDisplay"), check_picture
+        ("AUCPosteriorDisplay", "ROCDisplay", "SearchDisplay", *ON_PROBABILITIES),
+        check_picture,
     ),
     **dict.fromkeys(
         (

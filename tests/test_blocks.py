@@ -63,14 +63,20 @@ def columns_of(X, y, weight=None):
 
 
 def parquet(folder, X, y, weight=None):
-    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    from pyarrow import parquet
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet, table
 
-    table = pyarrow.table(columns_of(X, y, weight))
-    parquet.write_table(table, folder / "rows.parquet", row_group_size=50)
-    names = {"y": "y", "X": "x" if X.ndim == 1 else FEATURES[: X.shape[1]]}
-    weights = {} if weight is None else {"sample_weight": "w"}
-    return RowBlocks.from_parquet(folder / "rows.parquet", **names, **weights)
+    file = folder / "rows.parquet"
+    parquet.write_table(table(columns_of(X, y, weight)), file)
+    features = "x" if X.ndim == 1 else FEATURES[: X.shape[1]]
+
+    def blocks():
+        for batch in parquet.ParquetFile(file).iter_batches(50):
+            frame = batch.to_pandas()
+            weights = [] if weight is None else [frame["w"]]
+            yield frame[features], frame["y"], *weights
+
+    return RowBlocks(blocks)
 
 
 def dask_arrays(sizes, unknown=False, kind=None):

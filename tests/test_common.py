@@ -53,7 +53,7 @@ def settings():
     Parameters that change what is stored or how exactly a fit is solved are drawn.
     """
     gaussian = {"standardize": [True, False]}
-    gaussian |= {"shrinkage": [None, 0.0, 0.3, 1.0, "auto", "oas"]}
+    gaussian |= {"shrinkage": [None, 0.0, 0.3, 1.0, "auto"]}
     threshold = {"threshold": ["youden", "prior"]}
     yield from products(GaussianAUCClassifier, threshold, **gaussian)
     logistic = {"fit_intercept": [True, False], "class_weight": [None, "balanced"]}

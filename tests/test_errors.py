@@ -44,8 +44,8 @@ def frame(**changes):
     return pd.DataFrame(columns | changes)
 
 
-def firth():
-    return skauc.IRLSLogisticRegression(penalty="firth").fit(X, Y)
+def firth(**options):
+    return skauc.IRLSLogisticRegression(penalty="firth", **options).fit(X, Y)
 
 
 def refused(call, *words, error=(ValueError, TypeError), where=""):
@@ -275,14 +275,13 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (irls, "max_iter", 0, []),
     (irls, "class_weight", "even", []),
     (gaussian, "shrinkage", 2.0, []),
-    (gaussian, "shrinkage", "much", ["oas"]),
+    (gaussian, "shrinkage", "much", ["auto"]),
     (gaussian, "threshold", "best", ["youden"]),
     (gaussian, "threshold", np.inf, ["finite"]),
     (gaussian, "standardize", "no", ["True or False"]),
     (skauc.AdaptivePrior, "attainable_power", -1.0, []),
     (skauc.AdaptivePrior, "refits", 1, []),
     (skauc.AdaptivePrior, "refits", True, []),
-    (skauc.AdaptivePrior, "standardize", 1, ["True or False"]),
     (skauc.AdaptivePrior, "leave_pair_out", "no", ["True or False"]),
     (skauc.AdaptivePrior, "verbose", -1, []),
     (skauc.NormalInverseWishart, "nu_neg", -1.0, []),
@@ -386,16 +385,18 @@ TOGETHER = {  # calls that lack or contradict something
         ["X", "1 in column 'bmi'", "SimpleImputer"],
     ),
     "rows of a profile": (
-        lambda: firth().summary(method="profile"),
-        ["X", "profile", "pass X= and y="],
+        lambda: firth(keep_rows=False).summary(),
+        ["X", "profile", "pass X= and y=", "keep_rows=True"],
     ),
-    "no reduced model for Firth": (
-        lambda: firth().likelihood_ratio_test(firth()),
-        ["'firth'", "contrast="],
+    "a factor that is no feature": (
+        lambda: firth().likelihood_ratio_test(["race"]),
+        ["contrast", "'race'", "x0"],
     ),
     "probabilities of a forest": (
-        lambda: skauc.calibration_estimate(Y, changed(PROB, 0.0)),
-        ["y_prob", "0.0 in row 1", "clip", "np.clip"],
+        lambda: skauc.DecisionCurveDisplay.from_predictions(
+            Y, {"forest": PROB, "svm": changed(PROB, 1.5)}
+        ),
+        [r"y_prob\['svm'\] must lie in \[0, 1\]", "1.5 in row 1", "Calibrated.*"],
     ),
     "one group a fold": (
         lambda: skauc.cross_val_auc(LogisticRegression(), X, Y, LeaveOneOut()),

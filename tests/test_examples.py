@@ -114,8 +114,11 @@ def estimated_threshold_is_uncertain(out):
     for name in ("AUC ", "threshold 90 % found", "specificity 90 % found"):
         ((_, low, high, other),) = numbers(out, name)
         assert low < other < high
-    ((estimated, known),) = numbers(out, "threshold estimated:")
-    assert known < 0.7 < 0.9 < estimated
+    ((_, wide_low, wide_high, _),) = numbers(out, "specificity 90 % found")
+    ((_, low, high, other),) = numbers(out, "specificity this threshold")
+    assert wide_low < low < other < high < wide_high
+    ((population, chosen),) = numbers(out, "where 90 % are found:")
+    assert min(population, chosen) > 0.9
     ((finds, share),) = numbers(out, "the lower limit of the threshold finds")
     assert finds == 90
     assert share >= 0.95
@@ -145,6 +148,18 @@ def weights_are_not_rows(out):
     assert "SampleWeightWarning" in out
 
 
+def subjects_are_left_out(out):
+    truths = numbers(out, "AUC on 200 new subjects")
+    for ignored in ("5 folds that split", "report that ignores"):
+        high = numbers(out, f"{ignored} subjects")
+        assert all(
+            auc > truth + 0.1 for [auc], [truth] in zip(high, truths, strict=True)
+        )
+    for _, low, high in numbers(out, "report with groups=subject"):
+        assert low < truths.pop(0)[0] < high
+    assert numbers(out, "permutation test: AUC")[0][1] < 0.05
+
+
 def numbers_are_those_of_proc(out):
     table = re.findall(r"^(.*\S) +([\d.]+) +([\d.]+)$", out, re.MULTILINE)
     assert len(table) == 13
@@ -156,6 +171,27 @@ def numbers_are_those_of_proc(out):
     ]
 
 
+def any_classifier_is_chosen_and_reported(out):
+    ((_, folds),) = numbers(out, "five folds")
+    ((_, once),) = numbers(out, "cbauc_scorer")
+    assert once > folds - 0.02
+    for kind in ("logistic regression", "forest", "boosting"):
+        ((_, low, high, truth, _),) = numbers(out, kind)
+        assert low < truth < high
+
+
+def right_ranking_with_wrong_probabilities(out):
+    ((pvalue,),) = numbers(out, "p of the difference:")
+    assert pvalue > 0.5
+    ((_, low, high),) = numbers(out, "slope of logistic:")
+    ((_, _, too_extreme),) = numbers(out, "slope of naive Bayes:")
+    assert too_extreme < low < 1 < high
+    benefit = {k: numbers(out, f"net benefit of {k}:")[0][0] for k in BENEFITS}
+    assert benefit["naive Bayes"] < min(benefit["treat all"], benefit["recalibrated"])
+    assert max(benefit, key=benefit.get) == "logistic"
+
+
+BENEFITS = "logistic", "naive Bayes", "recalibrated", "treat all"
 FACTS = {
     "plot_1_choose_a_model": one_fit_each_and_the_interval_contains_the_truth,
     "plot_2_two_priors_on_noise": published_prior_takes_noise_for_signal,
@@ -170,11 +206,15 @@ FACTS = {
     "plot_11_clinical_study": validation_agrees_with_the_development,
     "plot_12_credit_scoring": weights_are_not_rows,
     "plot_13_from_proc": numbers_are_those_of_proc,
+    "plot_16_forest_boosting_or_regression": any_classifier_is_chosen_and_reported,
+    "plot_14_from_probabilities_to_decisions": right_ranking_with_wrong_probabilities,
+    "plot_15_subjects_with_several_rows": subjects_are_left_out,
 }
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The AUC is .* by the model of the data set")
+@pytest.mark.filterwarnings("ignore:The AUC of a classifier that is neither linear")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs_and_prints_its_claim(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -43,6 +43,7 @@ RESULTS = HOLD | {
     "difference": lambda: skauc.auc_difference_posterior(*FITTED, X, Y),
     "search": lambda: skauc.search_posterior(FITTED, X, Y, n_resamples=50),
     "candidates": lambda: answer("search").auc,
+    "calibration": lambda: skauc.calibration_estimate(Y, 1 / (1 + np.exp(-A))),
 }
 LIMITS = ["estimate", "low", "high"]
 ELSEWHERE = "comparisons", "search"  # limits of pairs, and of candidates
@@ -84,7 +85,7 @@ def test_limits_and_errors_have_one_name(name):
     result, frame = answer(name), table(name)
     posterior = hasattr(result, "interval")
     assert posterior != hasattr(result, "confidence_interval")
-    if name not in ("points", "best"):  # a value by its name
+    if name not in ("points", "best", "calibration"):  # a value by its name
         found = (result.interval if posterior else result.confidence_interval)(0.9)
         for end in ("low", "high"):
             assert np.ravel(getattr(found, end)) == pytest.approx(frame[end].to_numpy())
@@ -107,7 +108,7 @@ def test_tables_of_one_auc_join():
 
 def test_long_tables_show_twenty_rows():
     every = skauc.operating_points(Y, A)
-    assert len(every.to_frame()) == 8 * len(every.threshold)
+    assert len(every.to_frame()) == 9 * len(every.threshold)
     assert every._repr_html_().count("<tr>") == 22  # titles, rows, "… and 40 more"
 
 
@@ -164,8 +165,7 @@ def calls():
                 yield name, inspect.signature(value)
             for member, own in inspect.getmembers(value, inspect.isfunction):
                 if own.__module__[:5] == "skauc" and member[0] != "_":
-                    if name != "CalibrationEstimate":
-                        yield f"{name}.{member}", inspect.signature(own)
+                    yield f"{name}.{member}", inspect.signature(own)
 
 
 def test_arguments_of_one_meaning_have_one_name_and_default():

@@ -227,9 +227,12 @@ def test_displays_name_the_positive_class(label):
     displays = [
         skauc.auc_estimate(WORDS, SCORE, **given).plot(),
         skauc.empirical_roc(WORDS, SCORE, **given).plot(),
-        skauc.BinormalROCDisplay.from_estimator(MODEL, X, WORDS, **given),
-        skauc.BinormalROCDisplay.from_predictions(WORDS, SCORE, **given),
+        skauc.ROCDisplay.from_estimator(MODEL, X, WORDS, **given),
+        skauc.ROCDisplay.from_predictions(WORDS, SCORE, **given),
         posterior.plot(),
+        skauc.CalibrationDisplay.from_estimator(MODEL, X, WORDS, **given),
+        skauc.DecisionCurveDisplay.from_estimator(MODEL, X, WORDS, **given),
+        skauc.operating_points(WORDS, SCORE, threshold=0, **given).plot(),
         skauc.AUCPosteriorDisplay.from_predictions(WORDS, SCORE, **given),
     ]
     for display in displays:
@@ -263,9 +266,7 @@ MASKED = {
     "X in a scorer": lambda: skauc.lpo_auc_scorer(MODEL, masked(X), WORDS),
     "X in folds": lambda: skauc.cross_val_auc(MODEL, masked(X), CODE),
     "X in moments": lambda: skauc.class_moments(masked(X), CODE == 1),
-    "X in a display": lambda: skauc.BinormalROCDisplay.from_estimator(
-        MODEL, masked(X), WORDS
-    ),
+    "X in a display": lambda: skauc.ROCDisplay.from_estimator(MODEL, masked(X), WORDS),
     "y_score in blocks": lambda: skauc.auc_estimate(RowBlocks([(masked(SCORE), CODE)])),
     "y_true in blocks": lambda: skauc.auc_estimate(RowBlocks([(SCORE, masked(CODE))])),
 }

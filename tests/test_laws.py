@@ -134,7 +134,7 @@ def points(rows):
 
 def calibration(rows):
     result = skauc.calibration_estimate(rows.y, rows.prob, **rows.weighted)
-    return abs(result.slope), result.pvalue, *result.standard_errors
+    return abs(result.slope), result.pvalue, *result.standard_error
 
 
 def hosmer_lemeshow(rows):

@@ -73,7 +73,6 @@ def names():
         "p": model.predict_proba(X)[:, 1],
         "L": [[0, 1, -1]],
         "grid": {"logisticregression__C": [0.1, 1.0]},
-        "reduced": skauc.IRLSLogisticRegression().fit(X[:, :1], y),
         "firth": skauc.IRLSLogisticRegression(penalty="firth").fit(X, y),
     }
 

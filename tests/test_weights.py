@@ -87,7 +87,7 @@ def band(w):
 
 def calibration(w):
     prob = of_rows(PROB, w)
-    return skauc.calibration_estimate(Y, prob, sample_weight=w).standard_errors
+    return skauc.calibration_estimate(Y, prob, sample_weight=w).standard_error
 
 
 def hosmer_lemeshow(w):
@@ -213,8 +213,8 @@ ANY = {  # calls that take all weights in silence, and use their scale
     "C": lambda w: irls(w, C=1.0).coef_[0],
     "Gaussian": lambda w: GaussianAUCClassifier().fit(of_rows(X, w), Y, w).coef_[0],
     "Gaussian in blocks": lambda w: GaussianAUCClassifier().fit(in_blocks(w)).coef_[0],
-    "oas": lambda w: (
-        GaussianAUCClassifier(shrinkage="oas", threshold="prior")
+    "prior": lambda w: (
+        GaussianAUCClassifier(shrinkage=0.3, threshold="prior")
         .fit(of_rows(X, w), Y, w)
         .intercept_
     ),

@@ -88,42 +88,45 @@ def differences(curve, y, score, other):
     yield what, "bayesian_bootstrap", limits, 0.0
 
 
-def points(curve, y, score):
-    """Limits and truth at a known threshold, and at targets."""
-    threshold = curve.neg.isf(0.2)
-    se, sp = curve.pos.sf(threshold), 0.8
-    given = operating_points(y, score, threshold=threshold, prevalence=0.1)
-    truths = {
-        "sensitivity": se,
-        "specificity": sp,
-        "ppv": 0.1 * se / (0.1 * se + 0.9 * (1 - sp)),
-        "npv": 0.9 * sp / (0.9 * sp + 0.1 * (1 - se)),
-        "lr_positive": se / (1 - sp),
-        "lr_negative": (1 - se) / sp,
-        "accuracy": 0.1 * se + 0.9 * sp,
-        "odds_ratio": se / (1 - se) * sp / (1 - sp),
-    }
-    for name, truth in truths.items():
-        shares = name in ("sensitivity", "specificity", "accuracy")
-        for method in ("wilson", "clopper_pearson") if shares else ("log",):
-            limits = np.ravel(
-                given.confidence_interval(LEVEL, name=name, method=method)
-            )
-            yield f"{name} at a known threshold", method, limits, truth
-    targets = (
-        ("sensitivity", 0.9, curve.pos.isf(0.9), "specificity", 1 - curve.fpr(0.9)),
-        ("specificity", 0.8, curve.neg.isf(0.2), "sensitivity", curve.tpr(0.2)),
+def values(curve, threshold, share=0.1):
+    """True values at a threshold, where a share of the rows is positive."""
+    se, alarms = curve.pos.sf(threshold), curve.neg.sf(threshold)
+    tp, fn, fp, tn = share * np.array([se, 1 - se, 0, 0]) + (1 - share) * np.array(
+        [0, 0, alarms, 1 - alarms]
     )
-    for name, target, where, other, truth in targets:
-        chosen = operating_points(y, score, **{name: target})
-        limits = np.ravel(chosen.confidence_interval(LEVEL, name="threshold"))
-        yield f"threshold at {name} {target}", "order_statistics", limits, where
-        for method in ("bayesian_bootstrap", "wilson"):
-            drawn = {"n_resamples": 1000} if method == "bayesian_bootstrap" else {}
-            limits = np.ravel(
-                chosen.confidence_interval(LEVEL, name=other, method=method, **drawn)
-            )
-            yield f"{other} at {name} {target}", method, limits, truth
+    return {
+        "sensitivity": se,
+        "specificity": 1 - alarms,
+        "ppv": tp / (tp + fp),
+        "npv": tn / (tn + fn),
+        "lr_positive": se / alarms,
+        "lr_negative": (1 - se) / (1 - alarms),
+        "accuracy": tp + tn,
+        "f1": 2 * tp / (2 * tp + fp + fn),
+        "odds_ratio": tp * tn / (fp * fn),
+    }
+
+
+def points(curve, y, score):
+    """Limits and truth of all values, at known, chosen and the population's points."""
+    known = curve.neg.isf(0.2)
+    for rule, given, where in (
+        ("a known threshold", {"threshold": known}, None),
+        ("sensitivity .9", {"sensitivity": 0.9}, curve.pos.isf(0.9)),
+        ("specificity .8", {"specificity": 0.8}, known),
+        ("the best threshold", {"best": "youden"}, None),
+    ):
+        for at in ("chosen",) if where is None else ("chosen", "population"):
+            found = operating_points(y, score, prevalence=0.1, at=at, **given)
+            drawn = {"n_resamples": 1000} if at != "chosen" or "best" in given else {}
+            if at == "population":
+                limits = np.ravel(found.confidence_interval(LEVEL, name="threshold"))
+                yield f"threshold at {rule}", at, limits, where
+            truths = values(curve, where if at != "chosen" else found.threshold[0])
+            for name, truth in truths.items():
+                if name not in given or at == "chosen":
+                    limits = found.confidence_interval(LEVEL, name=name, **drawn)
+                    yield f"{name} at {rule}", at, np.ravel(limits), truth
 
 
 def bands(curve, y, score):

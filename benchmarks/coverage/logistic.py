@@ -154,7 +154,7 @@ def calibration(rng, n, truth):
     level = _in_the_large(intercept, slope)
     names = {"slope": slope, "intercept": intercept, "in_the_large": level}
     for name, right in names.items():
-        limits = found and found.confidence_interval(name, LEVEL)
+        limits = found and found.confidence_interval(LEVEL, name=name)
         yield f"calibration {name}", "wald", limits, right
     if truth == (0.0, 1.0):
         tests = {"calibration slope 1, intercept 0": found}

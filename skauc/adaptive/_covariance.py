@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from scipy.optimize import isotonic_regression
 from scipy.special import gammaln
 
 from ..statistics._moments import class_moments
-from ._scatter import GRAM_RANK, Scatter, positive_eigen
+from ..statistics._numerics import dense, positive_eigen
+from ._scatter import GRAM_RANK, Scatter
 
 _STRENGTHS = np.append(2.0 ** np.arange(-4, 6), 1e4)  # tried values of a/P
 _FOLDS = 5
@@ -167,18 +168,18 @@ def _sample_variances(scatter, rows):
 
 def _left_out_variances(scatter, rows):
     """Variances of rows left out, averaged over folds at equal shares of the rank."""
-    R = _coordinates(scatter, rows)
-    fold = _folds(scatter, rows, R)
+    rows = replace(rows, X=_coordinates(scatter, rows))
+    fold = _folds(scatter, rows)
     if fold is None:
         return None
     shares = _even(len(scatter.values))
     total, size = 0.0, np.zeros(2)
     for k in range(fold.max() + 1):
-        out = fold == k
+        training, left_out = rows[fold != k], rows[fold == k]
         if size.sum() >= _ENOUGH:
             break
-        squares, counts = _one_fold(R, rows, out, scatter.n_features, shares)
-        total, size = total + squares, size + counts
+        total += _squares_left_out(training, left_out, scatter.n_features, shares)
+        size += left_out.n_neg, left_out.n_pos
     variances = total / size[:, None]
     # variances must increase with the eigenvalues: take the nearest such sequence
     for values in variances:
@@ -190,21 +191,18 @@ def _coordinates(scatter, rows):
     """Centred standardised rows in at most min(n, P) coordinates, unweighted."""
     if scatter.by_rows:  # R V = U Λ^½, T = √weight U Λ^{−½}
         return scatter.basis * (scatter.values / rows.weight[:, None])
-    X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
-    means, _ = _class_means(X, rows)
-    return (
-        (X - means[rows.positive.astype(np.int64)]) * scatter.inverse_scale
-    ) @ scatter.basis
+    rows = replace(rows, X=dense(rows.X))
+    return (_deviations(rows, rows) * scatter.inverse_scale) @ scatter.basis
 
 
-def _folds(scatter, rows, R):
+def _folds(scatter, rows):
     """Balanced folds by the values of the rows, so that their order does not matter.
 
     Rows are sorted by ``|r|² ± rᵀd`` within their class. Equal rows share a fold, and
     swapped classes give the same folds. Each fold holds rows of both classes and leaves
     two distinct ones of each; None if a class has fewer than three.
     """
-    sign = np.where(rows.positive, 1.0, -1.0)
+    R, sign = rows.X, np.where(rows.positive, 1.0, -1.0)
     key = np.einsum("ij,ij->i", R, R) + sign * (R @ scatter.b)
     fold = np.empty(len(key), dtype=np.int64)
     ranks = []
@@ -223,30 +221,23 @@ def _folds(scatter, rows, R):
     return fold
 
 
-def _one_fold(R, rows, out, n_features, shares):
-    """Sums of squares of the rows left out per class (2, r + 1), and their weights."""
-    training = rows[~out]
-    weight, positive = rows.weight[out], rows.positive[out]
+def _squares_left_out(training, left_out, n_features, shares):
+    """Sums of squares of the rows left out of a fold, of each class, (2, r + 1)."""
     # A holds √w (x − x̄_c) of the training rows, so that AᵀA is their scatter
-    means, sizes = _class_means(R[~out], training)
-    A = R[~out] - means[training.positive.astype(np.int64)]
-    A *= np.sqrt(training.weight)[:, None]
-    left = R[out] - means[positive.astype(np.int64)]
-    # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
-    weight = weight / (1 + 1 / sizes[positive.astype(np.int64)])
+    A = _deviations(training, training) * np.sqrt(training.weight)[:, None]
+    left = _deviations(left_out, training)
     squares = _squares_along(A, left)
     rest = np.maximum(np.einsum("ij,ij->i", left, left) - squares.sum(axis=1), 0.0)
+    # Var(x − x̄_c) = (1 + 1/n_c) Σ, n_c and x̄_c of the training rows
+    size = np.where(left_out.positive, training.n_pos, training.n_neg)
+    sides = ~left_out.positive, left_out.positive
+    weight = left_out.weight / (1 + 1 / size) * np.array(sides)
+    # folds differ in rank: interpolate at equal shares of the rank
+    at = _even(squares.shape[1])
+    along = [np.interp(shares, at, values) for values in weight @ squares]
     # mean square per dimension of the null space
-    rank = squares.shape[1]
-    null_size = max(n_features - rank, 1)
-    out_squares, counts = [], []
-    for mask in (~positive, positive):
-        along = weight[mask] @ squares[mask]
-        # folds differ in rank: interpolate at equal shares of the rank
-        along = np.interp(shares, _even(rank), along)
-        out_squares.append(np.append(along, weight[mask] @ rest[mask] / null_size))
-        counts.append(rows.weight[out][mask].sum())
-    return np.array(out_squares), np.array(counts)
+    rest = weight @ rest / max(n_features - len(at), 1)
+    return np.column_stack([along, rest])
 
 
 def _squares_along(A, left):
@@ -259,12 +250,12 @@ def _squares_along(A, left):
     return (left @ A.T @ U) ** 2 / values
 
 
-def _class_means(R, rows):
-    """Weighted means of both classes, and the sums of their weights."""
-    code = rows.positive.astype(np.int64)
-    sizes = np.array([rows.n_neg, rows.n_pos])
-    means = np.array([(rows.weight * (code == c)) @ R / sizes[c] for c in (0, 1)])
-    return means, sizes
+def _deviations(rows, training):
+    """The rows less the weighted means of their classes in the training rows."""
+    X, weight, positive = training.X, training.weight, training.positive
+    pos = (weight * positive) @ X / training.n_pos
+    neg = (weight * ~positive) @ X / training.n_neg
+    return rows.X - np.where(rows.positive[:, None], pos, neg)
 
 
 def _even(rank):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtr
 
-from ..leave_pair_out._bootstrap import weighted_auc
 from ..leave_pair_out._coordinates import standard_unit
-from ..leave_pair_out._left_out import PairRows
+from ..leave_pair_out._left_out import even_sample
 from ..leave_pair_out._ridge_models import ridge_models
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
@@ -35,9 +34,9 @@ class Learnt:
     weight: np.ndarray
 
     @classmethod
-    def of(cls, rows: Rows, power, standardize) -> Learnt:
+    def of(cls, rows: Rows, power) -> Learnt:
         """Decompose rows in memory and weigh the signals."""
-        scatter = Scatter.of(rows, standardize)
+        scatter = Scatter.of(rows)
         covariances = [inverse_wishart(scatter)]
         share = len(scatter.values) / scatter.n_features if scatter.separated else 1.0
         if scatter.n_features > 1:
@@ -53,19 +52,17 @@ class Learnt:
 
 def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     """Model of a data set under a prior, cached for the next candidates."""
-    name = "adaptive", prior.attainable_power, prior.standardize
-    P, weights = rows.shape[1], (rows.n_neg, rows.n_pos)
+    weights = rows.n_neg, rows.n_pos
     picked = slice(None)
-    if P > max(rows.n, len(rows.weight)) > _MOST_ROWS:
+    if rows.shape[1] > max(rows.n, len(rows.weight)) > _MOST_ROWS:
         rows, picked = _sample(rows)
 
     def compute():
-        return Learnt.of(rows, prior.attainable_power, prior.standardize)
+        return Learnt.of(rows, prior.attainable_power)
 
-    # with one feature, computing the model costs less than its cache key
-    learnt = compute() if P == 1 else rows.cached(name, compute)
+    learnt = rows.cached(("adaptive", prior.attainable_power), compute)
     size = DataSize(*weights, learnt.scatter.n_features)
-    return DataModel(learnt, rows, size, prior.leave_pair_out, name, picked)
+    return DataModel(learnt, rows, size, prior, picked)
 
 
 def _sample(rows):
@@ -74,12 +71,11 @@ def _sample(rows):
     Also their numbers among all rows. Neither the order of rows and columns nor the
     units of the features matter, and a row of weight 2 counts as two equal rows.
     """
-    order = np.argsort(rows.X @ standard_unit(rows))
-    most = _MOST_ROWS // 2
-    sample = PairRows.of(order, rows, most)
-    masses = [m * min(1, most / m.sum()) for m in (sample.mass_neg, sample.mass_pos)]
-    weight = np.concatenate(masses)
-    return replace(rows[sample.both], weight=weight), sample.both
+    order, most = np.argsort(rows.X @ standard_unit(rows)), _MOST_ROWS // 2
+    classes = even_sample(order, rows.positive, rows.weight, most)
+    picked = np.concatenate([part for part, _ in classes])
+    weight = np.concatenate([m * min(1, most / m.sum()) for _, m in classes])
+    return replace(rows[picked], weight=weight), picked
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +89,7 @@ class DataModel:
         The rows of the model.
     size : DataSize
         Weights of both classes in all rows, and number of features.
-    leave_pair_out : bool
-        Whether ridge models of the same rows may correct the model.
-    name : tuple
-        Key under which results of the rows are cached.
+    prior : AdaptivePrior
     picked : slice or ndarray of int
         The rows of the model among all rows.
     """
@@ -104,14 +97,13 @@ class DataModel:
     learnt: Learnt
     rows: Rows
     size: DataSize
-    leave_pair_out: bool
-    name: tuple
+    prior: AdaptivePrior
     picked: Any
 
     @property
     def key(self) -> tuple:
         """Equal for models of the same rows under the same prior."""
-        return self.name, self.rows.key
+        return self.prior.attainable_power, self.rows.key
 
     def along(self, w, score=None) -> Projection | None:
         """Projection on the scores ``X @ w``; None if they are constant.
@@ -129,7 +121,8 @@ class DataModel:
     @property
     def disagreement(self) -> float:
         """Mean of ``z − m`` over ridge models of the rows, in probits; 0 if none."""
-        return self.rows.cached((*self.name, "disagreement"), self._disagreement)
+        name = "disagreement", self.prior.attainable_power
+        return self.rows.cached(name, self._disagreement)
 
     def _disagreement(self):
         models = ridge_models(self.rows) if self.size.n_features > 1 else None
@@ -206,7 +199,7 @@ class Projection:
     @property
     def disagreement(self) -> float:
         """Mean error of the model, as estimated by ridge models, in probits."""
-        if not self.model.leave_pair_out:
+        if not self.model.prior.leave_pair_out:
             return 0.0
         # for a direction that ranks the rows the wrong way round, the error is mirrored
         return self._sign * self.model.disagreement
@@ -220,9 +213,10 @@ class Projection:
         (m, s2), size = self.probit, self.model.size
         if source is not None:
             return join(m, source, size, self._sign)
-        if size.n_features == 1 or not self.model.leave_pair_out:
+        if size.n_features == 1 or not self.model.prior.leave_pair_out:
             return uncorrected(m, s2)
-        return corrected(m, self.disagreement, size, self._training_auc)
+        auc = partial(self.model.rows.auc, self.score)
+        return corrected(m, self.disagreement, size, auc)
 
     def towards(self, source, share) -> float:
         """``share (z − m)``: part of the way to an AUC of rows left out, in probits."""
@@ -238,12 +232,9 @@ class Projection:
         z, most = size.left_out(source, self._sign), size.probit(1.0)
         m = np.clip(m, -most, most)
         # of a model that is sure of a perfect AUC no more than these rows can show
-        variance = min(s2, size.variance(m)) + size.excess(source) * size.variance(z)
+        units = size.spread * size.excess(source)
+        variance = min(s2, size.variance(m)) + units * size.variance(z)
         return float(z - m), float(np.sqrt(variance))
-
-    def _training_auc(self):
-        rows = self.model.rows
-        return weighted_auc(self.score, rows.positive, rows.weight)
 
     def rates(self, threshold):
         """Posterior predictive ``FPR(t), TPR(t)``: mixtures of Student t tails."""

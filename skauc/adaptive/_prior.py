@@ -23,9 +23,6 @@ class AdaptivePrior:
     attainable_power : float, default=1.0
         The power c of the prior ``P(Φ⁻¹(u) ≤ z) = (1 − e^{−z/2})^c`` of the attainable
         AUC u. Larger values expect better features.
-    standardize : bool, default=True
-        Scale each feature separately, so that the result does not depend on the units
-        of the features. False uses one common scale.
     leave_pair_out : bool, default=True
         Combine the AUC by the model of the data set with the AUC of rows left out of
         the fit [1]_ [2]_. False uses the model of the data set alone.
@@ -52,12 +49,12 @@ class AdaptivePrior:
 
     Notes
     -----
-    The result does not depend on shifts of the features, on the order of rows and
-    columns or on the norm of the coefficients. Both classes have the same eigenvectors
-    of their covariance, but each class may have its own variance along every
-    eigenvector. One third of the prior expects no signal, one third many weak signals,
-    and one third few strong ones, which are sought after decorrelation [3]_. The
-    mathematics is in the docstring of ``skauc/adaptive/__init__.py``.
+    The result does not depend on shifts and units of the features, on the order of rows
+    and columns or on the norm of the coefficients. Both classes have the same
+    eigenvectors of their covariance, but each class may have its own variance along
+    every eigenvector. One third of the prior expects no signal, one third many weak
+    signals, and one third few strong ones, which are sought after decorrelation [3]_.
+    The mathematics is in the docstring of ``skauc/adaptive/__init__.py``.
 
     With more features than rows and more than 600 rows, the model of the data set is
     fitted to at most 300 rows of each class, evenly spaced in the order of the sums of
@@ -85,14 +82,12 @@ class AdaptivePrior:
     """
 
     attainable_power: float = 1.0
-    standardize: bool = True
     leave_pair_out: bool = True
     refits: int | None = None
     verbose: int = field(default=0, kw_only=True)
 
     def __post_init__(self):
         check_interval("attainable_power", self.attainable_power, 0, closed="neither")
-        check_flag("standardize", self.standardize)
         check_flag("leave_pair_out", self.leave_pair_out)
         as_verbosity(self.verbose)
         refits = self.refits

@@ -13,10 +13,8 @@ from scipy import linalg, sparse
 
 from ..leave_pair_out._coordinates import centred_gram
 from ..statistics._moments import class_moments
+from ..statistics._numerics import positive_eigen
 
-# Rounding moves the eigenvalues of a scatter matrix by less than this share of the
-# largest one; smaller eigenvalues are directions in which the rows do not vary.
-RANK = 1e-10
 # Eigenvectors made from those of the Gram matrix of the rows, ``RᵀUΛ^−½``, lose the
 # digits of (λ_max/λ)^1.5: .1 at 1e-10
 GRAM_RANK = 1e-8
@@ -71,8 +69,6 @@ class Scatter:
     n_neg, n_pos : float
     traces : ndarray of shape (2,)
         Traces of the standardised scatters of both classes.
-    standardize : bool
-        Whether each feature was divided by its own standard deviation.
     """
 
     inverse_scale: np.ndarray
@@ -84,37 +80,27 @@ class Scatter:
     n_neg: float
     n_pos: float
     traces: np.ndarray
-    standardize: bool
 
     @classmethod
-    def of(cls, rows, standardize=True) -> Scatter:
+    def of(cls, rows) -> Scatter:
         """Decompose the scatter of rows in memory."""
         n, P = rows.shape
-        given = rows.X, rows.positive, rows.weight
-        neg, pos = class_moments(*given, featurewise=P >= n)
-        if P < n:
-            return cls.of_moments(neg, pos, standardize)
-        neg, pos = _uncertain(neg, pos)
-        inverse_scale, d, traces = _standardised(neg, pos, standardize)
-        # RRᵀ and W = RᵀR have the same eigenvalues; RRᵀ is n×n
-        G = _gram(rows, [neg, pos], inverse_scale)
-        values, U = positive_eigen(G, GRAM_RANK)
-        # V = Rᵀ U Λ^{−½}, R with the roots of the weights
-        T = np.sqrt(rows.weight)[:, None] * U / np.sqrt(values)
-        # b = Vᵀd = TᵀZ̃d
-        b = T.T @ (rows.X @ (inverse_scale * d))
-        along = inverse_scale, d, values, T, True, b
-        return cls(*along, neg.n, pos.n, traces, standardize)
-
-    @classmethod
-    def of_moments(cls, neg, pos, standardize=True) -> Scatter:
-        """Decompose the scatter of both classes, given as their moments."""
-        neg, pos = _uncertain(neg, pos)
-        inverse_scale, d, traces = _standardised(neg, pos, standardize)
-        W = (neg.scatter + pos.scatter) * inverse_scale * inverse_scale[:, None]
-        values, V = positive_eigen(W)
-        along = inverse_scale, d, values, V, False, V.T @ d
-        return cls(*along, neg.n, pos.n, traces, standardize)
+        by_rows, given = P >= n, (rows.X, rows.positive, rows.weight)
+        neg, pos = _uncertain(*class_moments(*given, featurewise=by_rows))
+        inverse_scale, d, traces = _standardised(neg, pos)
+        if by_rows:
+            # RRᵀ and W = RᵀR have the same eigenvalues; RRᵀ is n×n
+            G = _gram(rows, [neg, pos], inverse_scale)
+            values, U = positive_eigen(G, GRAM_RANK)
+            # V = Rᵀ U Λ^{−½}, R with the roots of the weights;  b = Vᵀd = TᵀZ̃d
+            basis = np.sqrt(rows.weight)[:, None] * U / np.sqrt(values)
+            b = basis.T @ (rows.X @ (inverse_scale * d))
+        else:
+            W = (neg.scatter + pos.scatter) * inverse_scale * inverse_scale[:, None]
+            values, basis = positive_eigen(W)
+            b = basis.T @ d
+        along = inverse_scale, d, values, basis, by_rows, b
+        return cls(*along, neg.n, pos.n, traces)
 
     @property
     def spread(self) -> np.ndarray:
@@ -132,7 +118,7 @@ class Scatter:
         ``ν/(ν − 2)``, because the standard deviation is estimated, too.
         """
         # with one feature its standard deviation cancels in every AUC
-        if not self.standardize or len(self.d) == 1:
+        if len(self.d) == 1:
             return 1.0
         return 1 + 2 / max(self.n - 4, 1)
 
@@ -192,11 +178,12 @@ class Scatter:
 
 def _gram(rows, classes, inverse_scale):
     """``R Rᵀ``, R the standardised deviations of the rows times roots of weights."""
-    code, root = rows.positive.astype(np.int64), np.sqrt(rows.weight)[:, None]
+    root = np.sqrt(rows.weight)[:, None]
     if sparse.issparse(rows.X):
+        code = rows.positive.astype(np.int64)
         return centred_gram(rows, classes, code, inverse_scale) * root * root.T
-    means = np.array([part.mean for part in classes])
-    R = (rows.X - means[code]) * inverse_scale
+    neg, pos = (part.mean for part in classes)
+    R = (rows.X - np.where(rows.positive[:, None], pos, neg)) * inverse_scale
     R *= root
     return R @ R.T
 
@@ -207,7 +194,7 @@ def _uncertain(neg, pos):
     A feature that is constant in both classes, with different values, gets half of the
     squared difference as sum of squares in each of them.
     """
-    _, _, varies = _squares(neg, pos)
+    *_, varies = _squares(neg, pos)
     if not varies.any():
         return neg, pos
     added = np.where(varies, 0.0, (pos.mean - neg.mean) ** 2 / 2)
@@ -225,7 +212,7 @@ def _squares(neg, pos):
     return squares, variance, varies
 
 
-def _standardised(neg, pos, standardize):
+def _standardised(neg, pos):
     """One over the deviation of each feature, the mean difference d, traces of W_c.
 
     A feature that does not vary has 0 in place of one over its deviation.
@@ -237,16 +224,6 @@ def _standardised(neg, pos, standardize):
             "X must have a feature that varies within a class for the adaptive prior, "
             "by more than 1e-7 of its mean, got none"
         )
-    # without standardisation one common scale keeps numbers near 1
-    if not standardize:
-        variance = np.full(len(variance), variance[varies].mean())
     inverse = np.zeros(len(variance))
     inverse[varies] = 1 / np.sqrt(variance[varies])
     return inverse, (pos.mean - neg.mean) * inverse, squares @ inverse**2
-
-
-def positive_eigen(A, rank=RANK):
-    """Eigenvalues of a symmetric matrix beyond rounding, with their eigenvectors."""
-    values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False)
-    keep = values > rank * values[-1]
-    return values[keep], np.ascontiguousarray(vectors[:, keep])

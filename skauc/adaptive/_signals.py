@@ -18,59 +18,34 @@ _FARTHEST = 8.0  # largest probit of a posterior mean, in size
 
 
 @dataclass(frozen=True, eq=False)
-class Knots:
-    """Values of ω at which functions of the differences are computed.
-
-    ``Σ_j x_j f(ω_j)`` is the sum of f at the knots with the weights
-    :meth:`gather` returns; f is interpolated, so that its cost does not depend on
-    the number of features.
-    """
-
-    value: np.ndarray
-    below: np.ndarray
-    above: np.ndarray
-
-    @classmethod
-    def of(cls, omega) -> Knots:
-        """Knots evenly spaced in asinh ω: evenly near 0, geometrically far away."""
-        low, high = np.arcsinh([omega.min(), omega.max()])
-        value = np.sinh(np.linspace(low, high, _KNOTS))
-        below = np.clip(np.searchsorted(value, omega) - 1, 0, _KNOTS - 2)
-        step = np.maximum(np.diff(value)[below], np.finfo(float).tiny)
-        above = np.clip((omega - value[below]) / step, 0, 1)
-        return cls(value, below, above)
-
-    def gather(self, x) -> np.ndarray:
-        """Weights of the knots for the factors x of the features."""
-        upper = np.bincount(self.below, x * self.above, minlength=_KNOTS)
-        lower = np.bincount(self.below, x, minlength=_KNOTS) - upper
-        return lower + np.roll(upper, 1)  # the last knot is below no feature
-
-
-@dataclass(frozen=True, eq=False)
 class Slab:
     """Posterior of ω under the slab, ``ω_j ~ (1 − π) 0 + π N(0, τ)``.
 
     Parameters
     ----------
-    knots : Knots
+    knots : ndarray of shape (K,)
+        Values of ω at which the moments are known.
+    below : ndarray of int of shape (P,)
+        Knot below each ω_j.
+    above : ndarray of shape (P,)
+        Share of the next knot in a function that is interpolated at ω_j.
     weight : ndarray of shape (n_components,)
         Posterior weights of the pairs (π, τ); they add up to 1.
     mean, variance : ndarray of shape (n_components, K)
         Moments of ω at the knots.
     """
 
-    knots: Knots
+    knots: np.ndarray
+    below: np.ndarray
+    above: np.ndarray
     weight: np.ndarray
     mean: np.ndarray
     variance: np.ndarray
 
     def along(self, x) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of ``xᵀω`` in each component."""
-        return (
-            self.mean @ self.knots.gather(x),
-            self.variance @ self.knots.gather(x**2),
-        )
+        first, second = (_gather(self.below, self.above, part) for part in (x, x**2))
+        return self.mean @ first, self.variance @ second
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,21 +205,44 @@ def slab_of(omega, total) -> tuple[float, Slab]:
     total : ndarray of shape (n_u,)
         ``E Σ ω_j²`` of each attainable AUC.
     """
-    P, knots = len(omega), Knots.of(omega)
+    P, (knots, below, above) = len(omega), _knots(omega)
     # π = ½, ¼, … down to half a feature
     shares = 0.5 ** np.arange(1, max(int(np.log2(P)) + 1, 1) + 1)
     share, total = (a.ravel() for a in np.meshgrid(shares, total))
     tau = total / (share * P)
     # log N(ω; 0, τ + 1)/N(ω; 0, 1)
-    ratio = 0.5 * np.multiply.outer(tau / (1 + tau), knots.value**2)
+    ratio = 0.5 * np.multiply.outer(tau / (1 + tau), knots**2)
     ratio -= 0.5 * np.log1p(tau)[:, None]
     odds = ratio + np.log(share / (1 - share))[:, None]
     # Σ_j log[1 − π + π N₁/N₀] = Σ_j log(1 − π) + log(1 + odds)
-    evidence = np.log1p(-share) * P + np.logaddexp(0, odds) @ knots.gather(np.ones(P))
+    evidence = np.log1p(-share) * P + np.logaddexp(0, odds) @ _gather(
+        below, above, np.ones(P)
+    )
     log_evidence, kept, weight = _weigh(evidence)
     # r = P(ω_j is a signal):  E ω = r k ω̂,  Var ω = r k + r(1 − r)(k ω̂)²
     r, k = expit(odds[kept]), (tau / (1 + tau))[kept, None]
-    shrunk = k * knots.value
-    return log_evidence, Slab(
-        knots, weight, r * shrunk, r * k + r * (1 - r) * shrunk**2
-    )
+    shrunk = k * knots
+    variance = r * k + r * (1 - r) * shrunk**2
+    return log_evidence, Slab(knots, below, above, weight, r * shrunk, variance)
+
+
+def _knots(omega):
+    """Knots evenly spaced in asinh ω, the one below each ω_j, and the next one's share.
+
+    They are evenly spaced near 0, and geometrically far away.
+    """
+    low, high = np.arcsinh([omega.min(), omega.max()])
+    knots = np.sinh(np.linspace(low, high, _KNOTS))
+    below = np.clip(np.searchsorted(knots, omega) - 1, 0, _KNOTS - 2)
+    step = np.maximum(np.diff(knots)[below], np.finfo(float).tiny)
+    return knots, below, np.clip((omega - knots[below]) / step, 0, 1)
+
+
+def _gather(below, above, x):
+    """Weights of the knots for which ``Σ_j x_j f(ω_j)`` is the sum of f at the knots.
+
+    f is interpolated, so that its cost does not depend on the number of features.
+    """
+    upper = np.bincount(below, x * above, minlength=_KNOTS)
+    lower = np.bincount(below, x, minlength=_KNOTS) - upper
+    return lower + np.roll(upper, 1)  # the last knot is below no feature

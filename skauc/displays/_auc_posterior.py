@@ -12,7 +12,7 @@ from ..posterior._distribution import AUCDistribution
 from ..statistics._checks import check_level
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
-from ._style import Display, label, of_class
+from ._style import Display, auc_text, label, of_class
 
 _PLOT = ("ax", "confidence_level", "plot_chance_level", "chance_level_kw", "despine")
 
@@ -23,7 +23,7 @@ class AUCPosteriorDisplay(Display):
 
     Answers: how large is the true AUC, how certain is it, and do two models differ?
     Each model is drawn as a density with its mean (a line) and its credible interval
-    (shaded).
+    (shaded); both stand in the legend.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class AUCPosteriorDisplay(Display):
     >>> from skauc.results import AUCPosterior
     >>> posterior = AUCPosterior.from_components(D=2.0, v=0.1, q=40.0, df=43)
     >>> AUCPosteriorDisplay(posterior, name="ridge").plot().line_.get_label()
-    'ridge: 0.92 [0.82, 0.98]'
+    'ridge (AUC 0.92, 0.82 to 0.98)'
     """
 
     posterior: AUCDistribution | dict[str, AUCDistribution]
@@ -184,7 +184,9 @@ class AUCPosteriorDisplay(Display):
         xlabel = of_class("AUC", named.pop() if len(named) == 1 else None)
         self.ax_.set(xlabel=xlabel, ylabel="Posterior density")
         self.ax_.set(ylim=(0, None), xlim=(max(low, 0.0), min(high, 1.0)))
-        self._close(despine, title=f"mean [{confidence_level:.0%} interval]")
+        self._close(
+            despine, "upper left", title=f"mean and {confidence_level:.0%} interval"
+        )
         return self
 
     def _draw(self, name, posterior, confidence_level):
@@ -192,7 +194,7 @@ class AUCPosteriorDisplay(Display):
         colour = self._colour()
         low, high = posterior.interval(confidence_level)
         mean = posterior.mean()
-        text = label(name, f"{mean:.2f} [{low:.2f}, {high:.2f}]", "{0}: {1}")
+        text = label(name, auc_text(mean, (low, high)))
         # all but 1e-4 of the mass per side, in even steps of the probit, which is
         # nearly normal; Φ(±8) rounds to 0 or 1
         ends = ndtri(posterior.ppf([1e-4, 1 - 1e-4]))

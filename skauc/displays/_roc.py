@@ -1,46 +1,48 @@
-"""Picture of ROC curves: analytic and empirical, or of folds and their average."""
+"""Picture of ROC curves: empirical and analytic, or of folds and their average."""
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
-from sklearn.metrics import auc, roc_curve
+from scipy.special import ndtr
 
-from ..intervals._auc_estimate import AUCEstimate
+from .._validation import check_column, check_score
+from ..intervals._auc_estimate import AUCEstimate, auc_estimate
 from ..intervals._band import ROCBand
-from ..intervals._empirical_roc import EmpiricalROC
-from ..intervals._projection import counted_scores
+from ..intervals._empirical_roc import EmpiricalROC, empirical_roc
+from ..intervals._operating_points import OperatingPoints
+from ..model_selection.reading._estimators import n_rows, take_rows
 from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
 from ..statistics._checks import check_level
-from ..statistics._moments import class_moments
 from ..statistics._result import picture
-from ._roc_curves import GRID, credible_band, fold_curves, responses
-from ._style import Display, label, of_class
+from ._style import Display, auc_text, label, of_class, responses
 
 _LIMITS = -0.01, 1.01  # of both axes
+# false positive rates, dense near 0 and 1
+_GRID = np.concatenate([[0.0], ndtr(np.linspace(-4, 4, 201)), [1.0]])
 
 
 @dataclass(eq=False, repr=False)
-class BinormalROCDisplay(Display):
-    """Plot of analytic and empirical ROC curves, with credible bands.
+class ROCDisplay(Display):
+    """Plot of ROC curves, with their bands, areas and intervals.
 
-    Answers: how well do two normal distributions describe these scores, how certain is
-    the curve, and where is its best threshold? Create it with ``from_estimator`` or
-    ``from_predictions``, with ``from_cv_results`` from the folds of a cross-validation,
-    or directly from a known curve (``model.roc_``).
-    :meth:`skauc.results.EmpiricalROC.plot` draws an empirical curve alone, with its
-    bands.
+    Answers: which true positive rate does the score reach at each false positive rate,
+    and how certain is that? Create it with ``from_estimator`` or ``from_predictions``,
+    with ``from_cv_results`` from the folds of a cross-validation, or directly from a
+    known curve: ``ROCDisplay(model.roc_)``, or ``ROCDisplay(binormal_roc(y, score))``
+    for normal distributions, to compare with the empirical curve on the same axes. The
+    AUC in the legend is followed by its interval, at the level of the band.
+    ``operating_points(y, score, best="youden").plot()`` marks the best threshold.
 
     Parameters
     ----------
     roc : BinormalROC, QuadraticROC, EmpiricalROC, or a list of EmpiricalROC
         The curve to draw. The curves of a list are drawn thin, their average thick.
-    fpr, tpr : ndarray, default=None
-        Empirical curve to draw together with an analytic curve, if there are data.
-    band : tuple of ndarray (fpr, low, high), ROCBand or list of ROCBand, default=None
-        Pointwise credible band of an analytic curve, or bands of an empirical curve.
-    confidence_level : float, default=0.95
-        Level of the band.
+    band : ROCBand or list of ROCBand, default=None
+        Bands of an empirical curve.
+    auc_interval : (float, float), default=None
+        Limits of the AUC, for the legend.
     name : str, default=None
         Name in the legend.
     pos_label : label, default=None
@@ -52,12 +54,12 @@ class BinormalROCDisplay(Display):
         The curve, or the curves of a list.
     average_line_ : matplotlib Line2D or None
         For a list: the mean true positive rate at each false positive rate.
-    empirical_line_, chance_level_ : matplotlib Line2D or None
+    chance_level_ : matplotlib Line2D or None
     band_ : matplotlib PolyCollection, a list of them, or None
         For a list of curves: one standard deviation around the average.
-    youden_points_ : list of matplotlib Line2D
-        Points with the largest TPR − FPR: a circle on the analytic curve, a square on
-        the empirical one.
+    points_ : matplotlib ErrorbarContainer
+        Points with their intervals, drawn by ``operating_points(…).plot()``, for
+        example the point of Youden with ``best="youden"``.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -69,27 +71,23 @@ class BinormalROCDisplay(Display):
 
     Notes
     -----
-    The band shows posterior quantiles of ``ROC(u) = Φ((μ₁ − μ₀ + σ₀Φ⁻¹(u))/σ₁)`` under
-    the reference prior ∝ 1/σ_c² with separate variances. They are taken over 4000 draws
-    of ``σ_c² = W_c/χ²_{n_c−1}`` and ``μ_c ~ N(x̄_c, σ_c²/n_c)`` with a fixed seed. The
-    band does not account for the training of the model: for training rows it is
-    optimistic.
+    The band is that of :meth:`EmpiricalROC.band`, the interval that of
+    :func:`skauc.auc_estimate`. Neither accounts for the training of the model: for
+    training rows they are optimistic.
 
     Examples
     --------
-    >>> from skauc import BinormalROCDisplay
+    >>> from skauc import ROCDisplay
     >>> from skauc.results import BinormalROC
-    >>> display = BinormalROCDisplay(BinormalROC(0.0, 1.0, 1.0, 1.0), name="shift 1")
+    >>> display = ROCDisplay(BinormalROC(0.0, 1.0, 1.0, 1.0), name="shift 1")
     >>> display.plot(plot_chance_level=True).line_.get_label()
-    'shift 1 (AUC = 0.76)'
+    'shift 1 (AUC 0.76)'
     """
 
     roc: BinormalROC | QuadraticROC | EmpiricalROC | list[EmpiricalROC]
     _: KW_ONLY
-    fpr: np.ndarray | None = None
-    tpr: np.ndarray | None = None
-    band: tuple | ROCBand | list[ROCBand] | None = None
-    confidence_level: float = 0.95
+    band: ROCBand | list[ROCBand] | None = None
+    auc_interval: tuple[float, float] | None = None
     name: str | None = None
     pos_label: object = None
 
@@ -118,18 +116,18 @@ class BinormalROCDisplay(Display):
         sample_weight : array-like of shape (n,), default=None
             Counts of rows.
         response_method : {"auto", "decision_function", "predict_proba"}
-            ``"auto"`` uses ``decision_function`` if the estimator has it, because
-            probabilities are rarely normal.
+            ``"auto"`` uses ``decision_function`` if the estimator has it, as
+            scikit-learn's ``roc_auc`` scorer does.
         pos_label : label, default=None
             The positive class; None takes ``classes_[1]``.
         name : str, default=None
             Name in the legend; None takes the class name of the estimator.
         **options
-            Other options of :meth:`from_predictions` (``equal_variance``, ``ax``, …).
+            Other options of :meth:`from_predictions` (``groups``, ``ax``, …).
 
         Returns
         -------
-        BinormalROCDisplay
+        ROCDisplay
         """
         score, pos_label = responses(estimator, X, response_method, pos_label)
         name = type(estimator).__name__ if name is None else name
@@ -169,7 +167,7 @@ class BinormalROCDisplay(Display):
 
         Returns
         -------
-        BinormalROCDisplay
+        ROCDisplay
 
         Notes
         -----
@@ -177,7 +175,7 @@ class BinormalROCDisplay(Display):
         a confidence interval, because the folds share most of their training rows.
         """
         rows = X, y, sample_weight
-        curves = fold_curves(cv_results, *rows, response_method, pos_label)
+        curves = _fold_curves(cv_results, *rows, response_method, pos_label)
         label = curves[0].pos_label
         return cls(curves, name=name, pos_label=label).plot(**plot_kwargs)
 
@@ -188,47 +186,44 @@ class BinormalROCDisplay(Display):
         y_score,
         *,
         sample_weight=None,
+        groups=None,
         pos_label=None,
-        equal_variance=False,
         confidence_level=0.95,
         name=None,
         **plot_kwargs,
     ):
-        """Plot the analytic and the empirical curve of scores.
+        """Plot the empirical curve of scores, with its band.
 
         Parameters
         ----------
         y_true, y_score : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
             Frequency weights.
+        groups : array-like of shape (n,), default=None
+            Cluster of each row, for the interval of the AUC. There is no band then,
+            because it would assume independent rows.
         pos_label : label, default=None
             The positive class; None takes the larger label.
-        equal_variance : bool, default=False
-            Pool the variances in the analytic curve.
         confidence_level : float in (0, 1), default=0.95
-            Level of the band.
+            Level of the band and of the interval.
         name : str, default=None
         **plot_kwargs
-            For :meth:`plot`.
+            For :meth:`plot`; also ``band``, as for :meth:`EmpiricalROC.band`:
+            ``"pointwise"``, ``"simultaneous"``, a list of both, or None.
 
         Returns
         -------
-        BinormalROCDisplay
+        ROCDisplay
 
         Raises
         ------
         ValueError
-            If the input is invalid or a class has only one row.
+            If the input is invalid.
         """
-        check_level("confidence_level", confidence_level)
-        rows, pos_label = counted_scores(y_true, y_score, sample_weight, pos_label)
-        classes = class_moments(rows.X[:, 0], rows.positive, rows.weight)
-        roc = BinormalROC.from_moments(*classes, equal_variance=equal_variance)
-        fpr, tpr, _ = roc_curve(rows.positive, rows.X[:, 0], sample_weight=rows.weight)
-        band = credible_band(*classes, confidence_level)
-        options = {"confidence_level": confidence_level, "pos_label": pos_label}
-        display = cls(roc, fpr=fpr, tpr=tpr, band=band, name=name, **options)
-        return display.plot(**plot_kwargs)
+        given = {"sample_weight": sample_weight, "groups": groups}
+        estimate = auc_estimate(y_true, y_score, pos_label=pos_label, **given)
+        known = {"confidence_level": confidence_level, "name": name}
+        return picture(estimate, **known, **plot_kwargs)
 
     def plot(
         self,
@@ -236,14 +231,13 @@ class BinormalROCDisplay(Display):
         *,
         name=None,
         curve_kwargs=None,
-        plot_empirical=True,
-        plot_youden=True,
         plot_band=True,
+        plot_folds=True,
         plot_chance_level=False,
         chance_level_kw=None,
         despine=False,
     ):
-        """Draw the curves.
+        """Draw the curve, or the curves of folds.
 
         Parameters
         ----------
@@ -253,10 +247,11 @@ class BinormalROCDisplay(Display):
         name : str, default=None
             Replaces the name of the display.
         curve_kwargs : dict, default=None
-            Style of the analytic curve.
-        plot_empirical, plot_youden, plot_band : bool, default=True
-            Whether to draw the empirical curve, the points of Youden and the band, if
-            the display has their data.
+            Style of the curve.
+        plot_band : bool, default=True
+            Whether to draw the band, if the display has one.
+        plot_folds : bool, default=True
+            Whether to draw the curve of each fold beside their average.
         plot_chance_level : bool, default=False
         chance_level_kw : dict, default=None
         despine : bool, default=False
@@ -264,45 +259,32 @@ class BinormalROCDisplay(Display):
 
         Returns
         -------
-        BinormalROCDisplay
+        ROCDisplay
         """
         self._open(ax)
-        self.band_ = self.empirical_line_ = self.average_line_ = None
-        self.chance_level_, self.youden_points_ = None, []
+        self.band_ = self.average_line_ = self.chance_level_ = None
         name = self.name if name is None else name
         if isinstance(self.roc, list | tuple):
-            self._draw_folds(name, curve_kwargs, plot_band)
+            self._draw_folds(name, curve_kwargs, plot_band, plot_folds)
         else:
             self._draw_curve(name, curve_kwargs, plot_band)
-            colour = self.line_.get_color()
-            if plot_empirical and self.fpr is not None:
-                style = {"color": colour, "linewidth": 1, "linestyle": (0, (4, 1.5))}
-                style["label"] = f"empirical (AUC = {auc(self.fpr, self.tpr):.2f})"
-                self.empirical_line_ = self._curve(self.fpr, self.tpr, **style)
-            if plot_youden:
-                self._mark_youden(colour)
         if plot_chance_level:
-            text = "chance level (AUC = 0.5)"
+            text = "chance level (AUC 0.5)"
             self.chance_level_ = self._chance((0, 1), (0, 1), chance_level_kw, text)
-        self._name_axes()
-        self._close(despine, loc="lower right")
-        return self
-
-    def _name_axes(self):
-        """Write the rates and the positive class at the axes."""
         xlabel = of_class("False positive rate", self.pos_label)
-        ylabel = of_class("True positive rate", self.pos_label)
         self.ax_.set(xlabel=xlabel, xlim=_LIMITS)
-        self.ax_.set(ylabel=ylabel, ylim=_LIMITS, aspect="equal")
+        self.ax_.set(ylabel="True positive rate", ylim=_LIMITS, aspect="equal")
+        self._close(despine, "lower right")
+        return self
 
     def _draw_curve(self, name, curve_kwargs, plot_band):
         """Draw one curve with its bands."""
         style = {"color": self._colour(), "linewidth": 2, "gid": "skauc"}
-        style["label"] = label(name, f"AUC = {self.roc.auc:.2f}")
+        style["label"] = label(name, auc_text(self.roc.auc, self.auc_interval))
         if isinstance(self.roc, EmpiricalROC):
             points = self.roc.fpr, self.roc.tpr
         else:
-            points = GRID, self.roc.roc(GRID)
+            points = _GRID, self.roc.roc(_GRID)
         self.line_ = self._curve(*points, curve_kwargs, **style)
         if plot_band and self.band is not None:
             bands = self.band if isinstance(self.band, list) else [self.band]
@@ -311,75 +293,131 @@ class BinormalROCDisplay(Display):
 
     def _draw_band(self, band):
         """Shade a band in the colour of the curve."""
-        text = f"{self.confidence_level:.0%} credible band"
-        if isinstance(band, ROCBand):
-            kind = "simultaneous" if band.simultaneous else "pointwise"
-            text = f"{band.confidence_level:.0%} {kind} band"
-            band = band.fpr, band.low, band.high
-        return self._band(*band, color=self.line_.get_color(), label=text)
+        kind = "simultaneous" if band.simultaneous else "pointwise"
+        style = {"label": f"{band.confidence_level:.0%} {kind} band"}
+        style["color"] = self.line_.get_color()
+        return self._band(band.fpr, band.low, band.high, **style)
 
-    def _draw_folds(self, name, curve_kwargs, plot_band):
+    def _draw_folds(self, name, curve_kwargs, plot_band, plot_folds):
         """Draw the curves of folds, their average and its spread."""
         if not self.roc:
             raise ValueError("roc must hold at least one curve, got an empty list")
-        style = {"color": self._colour(), "linewidth": 1, "alpha": 0.4}
+        colour, areas = self._colour(), [curve.auc for curve in self.roc]
+        style = {"color": colour, "linewidth": 1, "alpha": 0.4}
         self.line_ = [
-            self._curve(one.fpr, one.tpr, curve_kwargs, **style) for one in self.roc
+            self._curve(one.fpr, one.tpr, curve_kwargs, **style)
+            for one in (self.roc if plot_folds else ())
         ]
-        colour = self.line_[0].get_color()
-        areas = [curve.auc for curve in self.roc]
-        self.line_[0].set_label(f"{len(areas)} folds")
+        if self.line_:
+            colour = self.line_[0].get_color()
+            self.line_[0].set_label(f"{len(areas)} folds")
         # vertical averaging: Fawcett (2006), section 9.1,
         # https://doi.org/10.1016/j.patrec.2005.10.010
-        heights = np.array([curve.roc(GRID) for curve in self.roc])
+        heights = np.array([curve.roc(_GRID) for curve in self.roc])
         heights[:, 0] = 0.0  # all start at (0, 0)
         mean = heights.mean(axis=0)
-        text = f"average of folds, AUC = {np.mean(areas):.2f}"
+        text = f"average of folds, AUC {np.mean(areas):.2f}"
         if len(areas) > 1:
             text += f" ± {np.std(areas, ddof=1):.2f}"
         style = {"color": colour, "linewidth": 2.5, "gid": "skauc"}
-        self.average_line_ = self._curve(GRID, mean, label=label(name, text), **style)
+        self.average_line_ = self._curve(_GRID, mean, label=label(name, text), **style)
         if plot_band and len(areas) > 1:
             spread = heights.std(axis=0, ddof=1)
             limits = np.clip([mean - spread, mean + spread], 0, 1)
-            text = "± 1 standard deviation of folds"
-            self.band_ = self._band(GRID, *limits, color=colour, label=text)
-
-    def _mark_youden(self, colour):
-        best = self.roc.youden()
-        points = [("o", "Youden point", best.fpr, best.tpr)]
-        if self.empirical_line_ is not None:
-            k = int(np.argmax(self.tpr - self.fpr))
-            points.append(("s", "empirical Youden point", self.fpr[k], self.tpr[k]))
-        style = {"markeredgecolor": "white", "markersize": 8, "zorder": 4}
-        style |= {"color": colour, "linestyle": "none", "clip_on": False}
-        for marker, title, fpr, tpr in points:
-            text = f"{title} (J = {tpr - fpr:.2f})"
-            point = self._curve([fpr], [tpr], marker=marker, label=text, **style)
-            self.youden_points_.append(point)
+            text = "± 1 SD of folds"
+            self.band_ = self._band(_GRID, *limits, color=colour, label=text)
 
 
 @picture.register
-def _(value: AUCEstimate, ax=None, **options) -> BinormalROCDisplay:
-    sample = value._sample
-    positive = np.repeat([False, True], list(map(len, sample.scores)))
-    score = np.concatenate(sample.scores)
-    if sample.weights is not None:
-        options["sample_weight"] = np.concatenate(sample.weights)
-    if sample.clusters is not None:  # the band assumes independent rows
-        options = {"plot_band": False} | options
-    display = BinormalROCDisplay.from_predictions(positive, score, ax=ax, **options)
-    display.pos_label = value.pos_label
-    display._name_axes()
-    return display
+def _(value: AUCEstimate, ax=None, **options) -> ROCDisplay:
+    if value._sample.clusters is not None:  # the band assumes independent rows
+        options = {"band": None} | options
+    return _draw_empirical(_curve_of(value), value, ax, **options)
+
+
+@picture.register
+def _(value: EmpiricalROC, ax=None, **options) -> ROCDisplay:
+    return _draw_empirical(value, AUCEstimate._of(value._sample), ax, **options)
+
+
+def _draw_empirical(
+    roc, estimate, ax, *, confidence_level=0.95, band="pointwise", name=None, **options
+):
+    """Draw a curve, the interval of its AUC, and its bands by their methods."""
+    check_level("confidence_level", confidence_level)
+    methods = band if isinstance(band, list | tuple) else [band]
+    bands = [roc.band(confidence_level, how) for how in methods if how is not None]
+    known = {"name": name, "pos_label": roc.pos_label}
+    try:
+        known["auc_interval"] = estimate.confidence_interval(confidence_level)
+    except ValueError:  # a class is too small
+        pass
+    return ROCDisplay(roc, band=bands or None, **known).plot(ax, **options)
 
 
 @picture.register
 def _(
-    value: EmpiricalROC, ax=None, *, confidence_level=0.95, band="pointwise", **options
-) -> BinormalROCDisplay:
-    methods = band if isinstance(band, list | tuple) else [band]
-    bands = [value.band(confidence_level, how) for how in methods if how is not None]
-    named = {"name": options.pop("name", None), "confidence_level": confidence_level}
-    named["pos_label"] = value.pos_label
-    return BinormalROCDisplay(value, band=bands or None, **named).plot(ax, **options)
+    value: OperatingPoints, ax=None, *, confidence_level=0.95, **options
+) -> ROCDisplay:
+    """The ROC curve, with the points and their intervals unless all are points."""
+    options = {"band": "pointwise" if value.chosen_by == "all" else None} | options
+    options["confidence_level"] = confidence_level
+    display = picture(_curve_of(value), ax, **options)
+    if value.chosen_by != "all":
+        (low, high), y_limits = (
+            value.confidence_interval(confidence_level, name=name)
+            for name in ("specificity", "sensitivity")
+        )
+        style = {"x_limits": (1 - high, 1 - low), "y_limits": y_limits, "fmt": "s"}
+        style["label"] = f"points with {confidence_level:.0%} intervals"
+        rates = 1 - value.specificity, value.sensitivity
+        display.points_ = display._points(*rates, color="k", zorder=4, **style)
+        display._close(False, "lower right")
+    return display
+
+
+def _curve_of(value) -> EmpiricalROC:
+    """The empirical curve of the scores behind an AUC or operating points."""
+    sample = value._sample
+    positive = np.repeat([False, True], list(map(len, sample.scores)))
+    weight = None if sample.weights is None else np.concatenate(sample.weights)
+    score = np.concatenate(sample.scores)
+    roc = empirical_roc(positive, score, sample_weight=weight)
+    return replace(roc, pos_label=value.pos_label)
+
+
+def _fold_curves(
+    cv_results, X, y, weight, response_method, pos_label
+) -> list[EmpiricalROC]:
+    """ROC curve of the test rows of each fold."""
+    estimators, tests = _folds(cv_results)
+    y = check_column("y", y)
+    if n_rows(X) != len(y):
+        raise ValueError(f"X must have the {len(y)} rows of y, got {n_rows(X)} rows")
+    if weight is not None:
+        weight = check_score(weight, len(y), name="sample_weight")
+    last = np.max(np.concatenate(tests))
+    if last >= len(y):
+        raise ValueError(
+            f"X must hold all rows of cv_results, got {len(y)} rows and the row "
+            f"number {last}"
+        )
+    curves = []
+    for estimator, rows in zip(estimators, tests, strict=True):
+        X_test = take_rows(X, rows)
+        score, label = responses(estimator, X_test, response_method, pos_label)
+        options = {"sample_weight": None if weight is None else weight[rows]}
+        curves.append(empirical_roc(y[rows], score, pos_label=label, **options))
+    return curves
+
+
+def _folds(cv_results):
+    """Fitted estimators and test rows of ``cross_validate``."""
+    known = cv_results if isinstance(cv_results, Mapping) else {}
+    missing = [name for name in ("estimator", "indices") if name not in known]
+    if missing:
+        raise ValueError(
+            "cv_results must be the dictionary of cross_validate with "
+            f"return_estimator=True and return_indices=True, but it lacks {missing}"
+        )
+    return cv_results["estimator"], cv_results["indices"]["test"]

@@ -8,9 +8,7 @@ import numpy as np
 from ..model_selection._search import SearchPosterior, search_posterior
 from ..statistics._checks import check_level
 from ..statistics._result import picture, shown
-from ._style import Display, label, of_class
-
-_CONTOURS = (0.5, 0.8, 0.95)  # probability that the best candidate lies inside
+from ._style import Display, auc_text, label, of_class
 
 
 @dataclass(eq=False, repr=False)
@@ -20,9 +18,12 @@ class SearchDisplay(Display):
     Answers: how flat is the optimum, how certain is the choice, and which simpler
     candidate is hardly worse? One numeric parameter is drawn as a line with a credible
     band; if further parameters differ, the line shows the best candidate at each value.
-    Two numeric parameters are drawn as a map, with contours that contain the best
-    candidate with probability .5, .8 and .95. In all other cases each candidate is
-    drawn as an interval.
+    Two numeric parameters are drawn as a map. The fewest candidates that hold the best
+    one with the probability of the confidence level have a dark edge: a set, and no
+    contour, because there is nothing to know between candidates. In all other cases
+    each candidate is drawn as an interval. The chosen candidate is drawn
+    with the AUC and the interval to report, :attr:`SearchPosterior.selected`, which is
+    corrected for the selection and may therefore lie below the others.
 
     Parameters
     ----------
@@ -41,13 +42,15 @@ class SearchDisplay(Display):
     ----------
     line_, band_ : matplotlib artist or None
         For one numeric parameter.
-    map_, contours_ : matplotlib artist or None
+    map_, credible_set_ : matplotlib PathCollection or None
         For two numeric parameters.
     intervals_ : matplotlib ErrorbarContainer or None
         In all other cases.
     selected_, one_sd_ : matplotlib Line2D or None
         Marks of the selected candidate and of the simplest candidate within one
         standard deviation of the best.
+    selected_interval_ : matplotlib ErrorbarContainer or None
+        Interval of the selected candidate, beside a line.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -137,23 +140,35 @@ class SearchDisplay(Display):
         check_level("confidence_level", confidence_level)
         names = self._drawn()
         values = [self._numbers(n) for n in names]
-        self.line_ = self.band_ = self.map_ = self.contours_ = self.intervals_ = None
-        self.selected_ = self.one_sd_ = None
+        self.line_ = self.band_ = self.map_ = self.credible_set_ = None
+        self.intervals_ = None
+        self.selected_ = self.one_sd_ = self.selected_interval_ = None
         self._open(ax)
-        mean, order = self.posterior.auc.mean(), self.simplest
+        mean, order = np.array(self.posterior.auc.mean()), self.simplest
+        selected = self.posterior.selected
+        chosen, limits = selected.mean(), selected.interval(confidence_level)
+        mean[self.posterior.selected_index] = chosen
         if len(values) not in (1, 2) or any(v is None for v in values):
-            self._draw_intervals(names, confidence_level)
+            self._draw_intervals(names, mean, limits, confidence_level)
             places = mean, np.arange(len(mean))
         elif len(values) == 2:
-            self._draw_map(*names, *values)
+            self._draw_map(*names, *values, confidence_level)
             places = values
         else:
             name = self.name if name is None else name
             self._draw_line(names[0], values[0], name, confidence_level)
             places = values[0], mean
             order = names[0] if order is None else order
-        self._mark(*places, None if order is None else self.posterior.simplest(order))
-        self._close(despine)
+            x = values[0][self.posterior.selected_index]
+            self.selected_interval_ = self._points(
+                [x], [chosen], y_limits=limits, color="k"
+            )
+        simplest = None if order is None else self.posterior.simplest(order)
+        self._mark(*places, simplest, auc_text(chosen, limits))
+        loc = "lower right" if self.line_ is not None else None
+        # the names of candidates leave room at the left
+        side = "right" if self.intervals_ is not None else "center"
+        self._close(despine, loc, side)
         return self
 
     @property
@@ -197,50 +212,38 @@ class SearchDisplay(Display):
         self.line_ = self._curve(x[best], mean[best], **style)
         self.ax_.set(xlabel=parameter, ylabel=self._auc, xscale=scale_of(x))
 
-    def _draw_map(self, column, row, x, y):
-        """Draw two parameters; contours if every pair of values is a candidate."""
+    def _draw_map(self, column, row, x, y, confidence_level):
+        """Draw two parameters, and the candidates that hold the best."""
         style = {"c": self.posterior.auc.mean(), "cmap": "cividis"}
         self.map_ = self.ax_.scatter(x, y, marker="s", s=80, **style)
         self.figure_.colorbar(self.map_, ax=self.ax_, label=self._auc)
         self.ax_.set(xlabel=column, xscale=scale_of(x))
         self.ax_.set(ylabel=row, yscale=scale_of(y))
-        columns, i = np.unique(x, return_inverse=True)
-        rows, j = np.unique(y, return_inverse=True)
-        share, place = np.zeros((len(rows), len(columns))), (j, i)
-        np.add.at(share, place, self.posterior.p_best)
-        if share.size > len(set(zip(*place, strict=True))) or min(share.shape) == 1:
-            return
-        # sticky edges would make contours cut the outer marks in half
-        self.ax_.use_sticky_edges = False
-        # smallest sets of candidates that contain the best one with these probabilities
-        order = np.sort(share.ravel())[::-1]
-        total = np.cumsum(order)
-        levels = np.unique(order[np.searchsorted(total, _CONTOURS)])
-        levels = levels[levels < share.max()]
-        if len(levels):
-            style = {"levels": levels, "colors": "0.2", "linewidths": 0.8}
-            self.contours_ = self.ax_.contour(columns, rows, share, **style)
+        # the fewest candidates whose probabilities add up to the level
+        order = np.argsort(-self.posterior.p_best, kind="stable")
+        total = np.cumsum(self.posterior.p_best[order])
+        held = order[: np.searchsorted(total, confidence_level) + 1]
+        style = {"marker": "s", "s": 80, "facecolors": "none", "edgecolors": "k"}
+        style["label"] = f"the best, with P {confidence_level:.2f}"
+        self.credible_set_ = self.ax_.scatter(x[held], y[held], **style)
 
-    def _draw_intervals(self, names, confidence_level):
+    def _draw_intervals(self, names, mean, limits, confidence_level):
         """Draw one interval per candidate, with the parameters that differ."""
-        mean = self.posterior.auc.mean()
-        low, high = self.posterior.auc.interval(confidence_level)
-        place = np.arange(len(mean))
-        style = {"fmt": "o", "color": self._colour()}
-        style["label"] = f"{confidence_level:.0%} interval"
-        reach = np.maximum([mean - low, high - mean], 0)
-        self.intervals_ = self.ax_.errorbar(mean, place, xerr=reach, **style)
+        low, high = map(np.array, self.posterior.auc.interval(confidence_level))
+        k = self.posterior.selected_index
+        low[k], high[k] = limits
         params = [{n: p[n] for n in names if n in p} for p in self.posterior.params]
-        self.ax_.set(xlabel=self._auc, yticks=place)
-        self.ax_.set_yticklabels([_text(p, k) for k, p in enumerate(params)])
-        self.ax_.invert_yaxis()
+        texts = [_text(p, k) for k, p in enumerate(params)]
+        style = {"color": self._colour(), "label": f"{confidence_level:.0%} interval"}
+        self.intervals_ = self._rows_of_intervals(texts, mean, low, high, **style)
+        self.ax_.set_xlabel(self._auc, loc="right")
 
-    def _mark(self, x, y, simplest):
+    def _mark(self, x, y, simplest, text):
         """Mark the selected candidate, and the simplest one that is nearly as good."""
         k = self.posterior.selected_index
         style = {"linestyle": "none", "markersize": 10, "markerfacecolor": "none"}
         style |= {"color": "k"}
-        text = f"chosen, P(best) {self.posterior.p_best[k]:.2f}"
+        text = f"chosen ({text})\nP(best) {self.posterior.p_best[k]:.2f}"
         self.selected_ = self._curve([x[k]], [y[k]], marker="o", label=text, **style)
         if simplest is not None:
             style |= {"marker": "D", "label": "within one SD"}

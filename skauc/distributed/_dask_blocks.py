@@ -4,12 +4,14 @@ A chunk that X, y and weights share is computed once in each pass; results are m
 a tree.
 """
 
+
 import numpy as np
 
 from ..statistics._block import add_all, as_block, on_block
 from ..statistics._collections import is_collection
 from ..statistics._row_blocks import OPENERS, RowBlocks
 
+_LATER = "a later score"  # its name in an error
 _MERGED = 16  # results summed by one task: a tree of depth 2 for 256 blocks
 
 
@@ -19,7 +21,7 @@ class DaskBlocks(RowBlocks):
     Parameters
     ----------
     parts : list of tuple of Delayed
-        X, y and weight of each block; None for a column that was not given.
+        X, further scores, y and weight of each block; None for what was not given.
     n_features : tuple or None
         ``X.shape[1:]``; None if it is not known.
     names : list or None
@@ -61,7 +63,12 @@ class DaskBlocks(RowBlocks):
 
 def _run(function, number, known, part, given, *shared):
     """The result of one block; None without rows."""
-    block = as_block(number, *part, **known)
+    X, *later, y, weight = part
+    if later:  # scores of the same rows: the columns of X
+        how = {"n_features": None, "called": (known["called"][0], _LATER)}
+        later = [as_block(number, X, score, **how).y for score in later]
+        X = np.column_stack([X, *later])
+    block = as_block(number, X, y, weight, **known)
     return on_block(function, block, *given, *shared) if len(block) else None
 
 
@@ -81,18 +88,17 @@ def _compute(*tasks):
 
 
 def _tree(results):
-    """One delayed sum of delayed results, which are separate arguments."""
+    """One delayed sum of delayed results; lists of them would take a tenth longer."""
     import dask
 
-    merge = dask.delayed(_merge, pure=False)
+    add = dask.delayed(_added, pure=False)
     while len(results) > 1:
-        results = [
-            merge(*results[k : k + _MERGED]) for k in range(0, len(results), _MERGED)
-        ]
+        groups = range(0, len(results), _MERGED)
+        results = [add(*results[k : k + _MERGED]) for k in groups]
     return results[0]
 
 
-def _merge(*results):
+def _added(*results):
     """Sum of the results of blocks with rows; None if there are none."""
     return add_all(results)
 
@@ -114,10 +120,9 @@ def open_collections(
     ValueError
         If X is no collection but another is, or their chunks do not match.
     """
-    columns = list(X) if isinstance(X, tuple) else [X]
-    names = [called[0], *["a later score"] * (len(columns) - 1)]
-    names += [called[1], "sample_weight"]
-    given = list(zip(names, [*columns, y, sample_weight], strict=True))
+    first, *later = X if isinstance(X, tuple) else (X,)
+    names = [called[0], *[_LATER] * len(later), called[1], "sample_weight"]
+    given = list(zip(names, [first, *later, y, sample_weight], strict=True))
     collections = [(name, value) for name, value in given if is_collection(value)]
     if not collections:
         return None
@@ -128,21 +133,15 @@ def open_collections(
                 f"{type(value).__name__}, whose rows are not known"
             )
     source, rows = collections[0]
-    width, features = _outline(called[0], columns[0], source)
+    width, features = _outline(called[0], first, source)
     lengths = rows.chunks[0] if hasattr(rows, "chunks") else None
     blocks = _blocks_of(
         [(name, _cut_like(name, value, lengths, source)) for name, value in given],
         _remedy(lengths),
     )
-    if len(columns) == 1:
-        return DaskBlocks([*zip(*blocks, strict=True)], width, features, called)
-    import dask
-
-    stack = dask.delayed(_side_by_side, pure=False)
-    scores = enumerate(zip(*blocks[: len(columns)], strict=True))
-    stacked = [stack(called[0], number, *part) for number, part in scores]
-    parts = zip(stacked, *blocks[len(columns) :], strict=True)
-    return DaskBlocks([*parts], (len(columns),), None, called)
+    if later:
+        width, features = (1 + len(later),), None
+    return DaskBlocks([*zip(*blocks, strict=True)], width, features, called)
 
 
 def _outline(name, X, source):
@@ -161,35 +160,28 @@ def _outline(name, X, source):
 
 def _cut_like(name, column, lengths, rows):
     """A column with the chunks of the rows, if their sizes are known."""
-    if column is None:
-        return None
-    known = lengths is not None and not np.isnan(lengths).any()
-    if is_collection(column):
-        if not hasattr(column, "chunks"):
-            return column
-        if column.ndim == 2 and len(column.chunks[1]) > 1:
-            column = column.rechunk({1: -1})  # products need all features
-        if known and not np.isnan(column.chunks[0]).any():
-            _check_length(name, column, sum(lengths), rows)
-            column = column.rechunk({0: lengths})
+    lazy = is_collection(column)
+    if column is None or (lazy and not hasattr(column, "chunks")):  # a frame
         return column
-    if not known:
+    known = lengths is not None and not np.isnan(lengths).any()
+    if not lazy and not known:
         raise ValueError(
             f"{name} must be a Dask collection if the sizes of the chunks of {rows} "
             f"are unknown, got an array; {_remedy(lengths)} computes them"
         )
-    column = np.asarray(column)
-    _check_length(name, column, sum(lengths), rows)
-    return np.split(column, np.cumsum(lengths)[:-1])
-
-
-def _check_length(name, column, n_rows, rows):
-    """Raise unless a column has one value per row."""
-    if np.shape(column)[:1] != (n_rows,):
+    column = column if lazy else np.asarray(column)
+    if lazy and column.ndim == 2 and len(column.chunks[1]) > 1:
+        column = column.rechunk({1: -1})  # products need all features
+    if not known or (lazy and np.isnan(column.chunks[0]).any()):
+        return column
+    if column.shape[:1] != (sum(lengths),):
         raise ValueError(
-            f"{name} must have one value for each of the {n_rows} rows of {rows}, got "
-            f"{np.shape(column)[0] if np.ndim(column) else column!r}"
+            f"{name} must have one value for each of the {sum(lengths)} rows of "
+            f"{rows}, got {len(column) if column.ndim else column!r}"
         )
+    if lazy:
+        return column.rechunk({0: lengths})
+    return np.split(column, np.cumsum(lengths)[:-1])
 
 
 def _remedy(lengths):
@@ -216,17 +208,6 @@ def _delayed(collection):
     # without optimisation, so that X and y share the tasks of common chunks
     blocks = collection.to_delayed(optimize_graph=False)
     return list(np.ravel(blocks)) if isinstance(blocks, np.ndarray) else list(blocks)
-
-
-def _side_by_side(name, number, *parts):
-    """Join the scores of one block as columns."""
-    lengths = [len(part) for part in parts]
-    if len(set(lengths)) > 1:
-        raise ValueError(
-            f"{name} and the other scores must have the same number of rows, got "
-            f"{lengths} in chunk {number}"
-        )
-    return np.column_stack(parts)
 
 
 OPENERS.append(open_collections)

@@ -1,9 +1,9 @@
 """Classifiers with a ROC curve or inference.
 
-``_logistic`` fits by ``_maximum``: Newton's method (``_newton``) on sums over blocks of
-rows (``_likelihood``, ``_firth``); ``_separation`` proves whether the maximum exists.
-``_inference`` gets tables, tests and
-profiles from ``_report``, which reads the rows again where it needs them.
+``_logistic`` has the parts of a logistic fit: a ``_logistic_problem``, its solution by
+Newton's method (``_newton``) on sums over blocks of rows (``_likelihood``, ``_firth``),
+where ``_separation`` proves whether the maximum exists, and a ``_logistic_inference``,
+which answers with ``_coefficient_tables`` and reads the rows again where it needs them.
 ``_gaussian_auc`` uses ``_rayleigh``; ``_lda`` and ``_qda`` extend scikit-learn's
 classifiers. ``_rows`` prepares the rows of all estimators, in memory or in blocks, with
 the checks of ``_checks``.
@@ -42,10 +42,7 @@ A matrix A with ``AᵀΣA = I`` on the range of Σ gives ``θ* = AAᵀμ``.
 **3. Shrinkage.** With z_i the centred row i in working coordinates over √(n_c − 1), so
 that ``Σ = Σ_i z_i z_iᵀ``, Frobenius norms and n rows:
 
-    "auto"    α = (Σ_i ‖z_i‖⁴ − ‖Σ‖²/n)/‖Σ − τI‖²             (Ledoit & Wolf)
-    "oas"     α = (‖Σ‖² + (Pτ)²)/{(n + 1)‖Σ − τI‖²}           (Chen et al.)
-
-each at most 1.
+    "auto"    α = (Σ_i ‖z_i‖⁴ − ‖Σ‖²/n)/‖Σ − τI‖²,  at most 1    (Ledoit & Wolf)
 
 **4. Curves of the discriminants.** A linear score of normal classes is normal, so that
 the ROC curve of LDA is binormal with one deviation; that of QDA is the distribution of
@@ -58,7 +55,6 @@ Albert & Anderson (1984), https://doi.org/10.1093/biomet/71.1.1; McCullagh & Nel
 (1989), https://doi.org/10.1007/978-1-4899-3242-6; Ghanbari & Scheinberg (2018),
 https://arxiv.org/abs/1802.02535; Su & Liu (1993),
 https://doi.org/10.1080/01621459.1993.10476417; Ledoit & Wolf (2004),
-https://doi.org/10.1016/S0047-259X(03)00096-4; Chen, Wiesel, Eldar & Hero (2010),
-https://doi.org/10.1109/TSP.2010.2053029; Hand & Till (2001),
+https://doi.org/10.1016/S0047-259X(03)00096-4; Hand & Till (2001),
 https://doi.org/10.1023/A:1010920819831.
 """

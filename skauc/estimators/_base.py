@@ -1,4 +1,4 @@
-"""The parent classes of the linear classifiers.
+"""The parent class of the linear classifiers.
 
 A fitted model is ``coef_`` and ``intercept_``; ``decision = X @ coef_.T + intercept_``,
 one column for two classes (towards ``classes_[1]``), K columns for K > 2.
@@ -10,9 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import check_score
-from ..statistics._checks import short
 from ..statistics._collections import columns_named, refuse_collection
+from . import _checks as check
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
@@ -23,114 +22,49 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     the decision, and their largest class is the predicted one.
     """
 
-    def decision_function(self, X):
+    def decision_function(self, X, offset=None):
         """Signed distance to the decision boundary, in units of ``X @ coef_``.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
+        offset : array-like of shape (n,), default=None
+            Added to the decision, for two classes; None is 0, even if the model was
+            fitted with an offset. The decision of :class:`IRLSLogisticRegression` is
+            the logit of ``classes_[1]``.
 
         Returns
         -------
         ndarray of shape (n,) or (n, n_classes)
         """
         check_is_fitted(self, "coef_")
+        decision = np.asarray(self._features(X) @ self.coef_.T) + self.intercept_
+        decision = decision[:, 0] if decision.shape[1] == 1 else decision
+        offset = check.offset(offset, len(decision), self.classes_)
+        return decision if offset is None else decision + offset
+
+    def _features(self, X):
+        """Check the features of new rows."""
         refuse_collection("X", X)
         how = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
         with columns_named(X):
-            X = validate_data(self, X, **how, reset=False)
-        decision = np.asarray(X @ self.coef_.T) + self.intercept_
-        return decision[:, 0] if decision.shape[1] == 1 else decision
+            return validate_data(self, X, **how, reset=False)
 
-    def predict(self, X):
+    def predict(self, X, offset=None):
         """Label of the class with the largest decision.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
+        offset : array-like of shape (n,), default=None
 
         Returns
         -------
         ndarray of shape (n,)
         """
-        return self._label_of(self.decision_function(X))
-
-    def _label_of(self, decision):
-        """Return the label with the largest decision."""
+        decision = self.decision_function(X, offset)
         chosen = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[chosen.astype(np.int64)]
-
-    def predict_proba(self, X):
-        """Class probabilities, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-        """
-        return softmax(self._logits(self.decision_function(X)), axis=1)
-
-    def predict_log_proba(self, X):
-        """Logarithm of the class probabilities, finite also where they underflow.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-        """
-        return log_softmax(self._logits(self.decision_function(X)), axis=1)
-
-    def _logits(self, decision):
-        """Return a logit for each class; of two classes that of the first one is 0."""
-        if decision.ndim == 2:
-            return decision
-        return np.column_stack([np.zeros_like(decision), decision])
-
-
-_LARGEST_OFFSET = 1e150  # its square does not overflow
-
-
-class OffsetClassifier(LinearClassifier):
-    """Linear classifier whose methods take ``offset``, of two classes; None is 0."""
-
-    def decision_function(self, X, offset=None):
-        """Linear predictor ``X @ coef_ + intercept_ + offset``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-        offset : array-like of shape (n,), default=None
-            Added to the logit of ``classes_[1]``, for two classes; None is 0, even if
-            the model was fitted with an offset.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_classes)
-        """
-        decision = super().decision_function(X)
-        offset = check_offset(offset, len(decision), self.classes_)
-        return decision if offset is None else decision + offset
-
-    def predict(self, X, offset=None):
-        """Label of the most probable class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-        offset : array-like of shape (n,), default=None
-            As for :meth:`decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        return self._label_of(self.decision_function(X, offset))
 
     def predict_proba(self, X, offset=None):
         """Class probabilities, in the order of ``classes_``.
@@ -139,7 +73,6 @@ class OffsetClassifier(LinearClassifier):
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
         offset : array-like of shape (n,), default=None
-            As for :meth:`decision_function`.
 
         Returns
         -------
@@ -154,7 +87,6 @@ class OffsetClassifier(LinearClassifier):
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
         offset : array-like of shape (n,), default=None
-            As for :meth:`decision_function`.
 
         Returns
         -------
@@ -171,7 +103,6 @@ class OffsetClassifier(LinearClassifier):
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
         offset : array-like of shape (n,), default=None
-            As for :meth:`decision_function`.
 
         Returns
         -------
@@ -180,13 +111,8 @@ class OffsetClassifier(LinearClassifier):
         predicted = self.predict(X, offset)
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
-
-def check_offset(offset, n, classes) -> np.ndarray | None:
-    """Check an offset: one finite number per row, for two classes."""
-    if offset is None:
-        return None
-    if len(classes) > 2:
-        raise ValueError(
-            f"offset must be None for more than two classes, got {short(offset)}"
-        )
-    return check_score(offset, n, name="offset", largest=_LARGEST_OFFSET)
+    def _logits(self, decision):
+        """Return a logit for each class; of two classes that of the first one is 0."""
+        if decision.ndim == 2:
+            return decision
+        return np.column_stack([np.zeros_like(decision), decision])

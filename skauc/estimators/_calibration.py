@@ -11,20 +11,21 @@ from scipy.optimize import brentq
 from scipy.special import chdtrc, expit, logit
 
 from .._validation import check_counted, check_score
-from ..statistics._checks import check_integer, check_numbers, check_option
-from ..statistics._result import LabelledResult
-from ..statistics._wald import WaldTable
+from ..statistics._checks import check_integer, check_option
+from ..statistics._result import Estimates, LabelledResult
+from ..statistics._wald import Interval, WaldTable
+from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import raised, warn_unless_counts
-from ._logistic import IRLSLogisticRegression
-from ._maximum import maximise
+from ._logistic_problem import LogisticProblem
 from ._rows import FitRows
 
 _MOST_GROUPS = 10**6
+_INNERMOST = np.nextafter([0.0, 1.0], [1.0, 0.0])  # floats with finite logits
 _NAMES = ("slope", "intercept", "in_the_large")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationEstimate(LabelledResult):
+class CalibrationEstimate(Estimates, LabelledResult):
     """Calibration slope and intercepts, with their standard errors.
 
     Attributes
@@ -37,7 +38,7 @@ class CalibrationEstimate(LabelledResult):
     in_the_large : float
         The intercept a if the slope is fixed at 1 (calibration in the large). It is
         positive if events are more frequent than predicted.
-    standard_errors : ndarray of shape (3,)
+    standard_error : ndarray of shape (3,)
         Standard errors of slope, intercept and in_the_large, in this order.
     statistic, pvalue : float
         Likelihood-ratio test of the joint hypothesis a = 0 and b = 1; χ² with 2 degrees
@@ -54,61 +55,45 @@ class CalibrationEstimate(LabelledResult):
     --------
     >>> from skauc import calibration_estimate
     >>> y, p = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.6, 0.7]
-    >>> round(calibration_estimate(y, p).standard_error("slope"), 2)
-    1.83
+    >>> low, high = calibration_estimate(y, p).confidence_interval(0.9)
+    >>> round(low, 2), round(high, 2)
+    (-0.66, 5.35)
     """
 
     slope: float
     intercept: float
     in_the_large: float
-    standard_errors: np.ndarray
+    standard_error: np.ndarray
     statistic: float
     pvalue: float
     _rows_in_text = True
 
-    def standard_error(self, name="slope") -> float:
-        """Standard error of the slope or of an intercept.
-
-        Parameters
-        ----------
-        name : {"slope", "intercept", "in_the_large"}, default="slope"
-            The number whose standard error to return.
-
-        Returns
-        -------
-        float
-        """
-        check_option("name", name, _NAMES)
-        return float(self.standard_errors[_NAMES.index(name)])
-
-    def confidence_interval(self, name="slope", confidence_level=0.95):
+    def confidence_interval(self, confidence_level=0.95, *, name="slope") -> Interval:
         """Wald limits for the slope or an intercept.
 
         Parameters
         ----------
+        confidence_level : float in (0, 1), default=0.95
         name : {"slope", "intercept", "in_the_large"}, default="slope"
             The number whose limits to return.
-        confidence_level : float in (0, 1), default=0.95
 
         Returns
         -------
         low, high : float
             Limits in the units of the estimate.
         """
-        table, row = self._wald(), _NAMES.index(check_option("name", name, _NAMES))
-        low, high = table.limits(confidence_level)
-        return float(low[row]), float(high[row])
+        row = _NAMES.index(check_option("name", name, _NAMES))
+        limits = self._wald().limits(confidence_level)
+        return Interval(*(float(limit[row]) for limit in limits))
 
     def _wald(self):
         """Wald table of the three estimates against those of perfect probabilities."""
         estimates = np.array([getattr(self, name) for name in _NAMES])
         perfect = np.array([1, 0, 0])
-        return WaldTable(estimates, self.standard_errors, perfect, names=_NAMES)
+        return WaldTable(estimates, self.standard_error, perfect, names=_NAMES)
 
-    def _columns(self):
-        columns = self._wald().columns()
-        shown = "", "estimate", "standard_error", "pvalue", "low", "high"
-        return {name: columns[name] for name in shown}
+    def _estimates(self, confidence_level):
+        return self._wald().columns(confidence_level)
 
     def _head(self):
         return {"statistic": self.statistic, "pvalue": self.pvalue}
@@ -129,7 +114,10 @@ def calibration_estimate(
     y_true : array-like of shape (n,)
         Labels of two classes.
     y_prob : array-like of shape (n,)
-        Predicted probability of the positive class, in (0, 1).
+        Predicted probability of the positive class, in [0, 1]. Their logits enter:
+        those of exactly 0 and 1 are infinite. Here and in
+        :class:`skauc.CalibrationDisplay`, 0 is moved to half the smallest other
+        probability, and 1 half-way from the largest other one to 1, with a warning.
     sample_weight : array-like of shape (n,), default=None
         Counts of rows.
     pos_label : label, default=None
@@ -138,18 +126,24 @@ def calibration_estimate(
     Returns
     -------
     CalibrationEstimate
-        ``slope``, ``intercept`` and ``in_the_large``; ``standard_error(name)`` and
-        ``confidence_interval(name)`` for each of them; ``pvalue`` of the hypothesis of
-        perfect calibration.
+        ``slope``, ``intercept`` and ``in_the_large``; ``standard_error``,
+        ``confidence_interval(name=…)`` and ``summary()`` for each of them; ``pvalue``
+        of the hypothesis of perfect calibration.
 
     Raises
     ------
     ValueError
-        If a probability is 0 or 1 (its logit is infinite), all are equal, or they
-        separate the classes (the slope is infinite).
+        If a number lies outside [0, 1], all probabilities are 0 or 1, all are equal, or
+        they separate the classes (the slope is infinite).
+
+    Warns
+    -----
+    UserWarning
+        If probabilities of 0 or 1 were moved.
 
     See Also
     --------
+    CalibrationDisplay : Draws the calibration curve and these numbers.
     hosmer_lemeshow : A test by groups; prefer the estimate.
     auc_estimate : Whether the order is right, whatever the probabilities.
 
@@ -177,24 +171,47 @@ def calibration_estimate(
     >>> too_extreme = p**2 / (p**2 + (1 - p) ** 2)  # twice the logit
     >>> print(calibration_estimate(rng.uniform(size=2000) < p, too_extreme))
     CalibrationEstimate(statistic=307.3, pvalue=1.82e-67, pos_label=True)
-                  estimate  standard_error     pvalue       low    high
-    slope           0.4897         0.02422  1.408e-98    0.4422  0.5371
-    intercept      0.03534         0.05224     0.4988  -0.06705  0.1377
-    in_the_large   0.05484         0.06511     0.3996  -0.07277  0.1825
+                  estimate  standard_error       low    high  statistic     pvalue
+    slope           0.4897         0.02422    0.4422  0.5371     -21.07  1.408e-98
+    intercept      0.03534         0.05224  -0.06705  0.1377     0.6764     0.4988
+    in_the_large   0.05484         0.06511  -0.07277  0.1825     0.8423     0.3996
     """
     given = y_true, y_prob, sample_weight, pos_label
-    positive, probability, weight, label = _check(*given)
-    extreme = np.flatnonzero((probability == 0) | (probability == 1))
-    if len(extreme):
-        row = extreme[0]
+    positive, probability, weight, label = checked_probabilities(*given)
+    inside = inner_probabilities(probability)
+    return estimate_of(inside, positive, weight, label)
+
+
+def inner_probabilities(probability):
+    """Probabilities in (0, 1): 0 and 1 are moved half-way to the next other one."""
+    inner = probability[(probability > 0) & (probability < 1)]
+    if len(inner) == len(probability):
+        return probability
+    if not len(inner):
         raise ValueError(
-            "y_prob must lie in (0, 1) for a calibration slope, because the logit of 0 "
-            f"or 1 is infinite, got {probability[row]} in row {row}; clip them, for "
-            "example by np.clip(y_prob, 1e-6, 1 - 1e-6)"
+            "y_prob must hold probabilities between 0 and 1, got only 0 and 1, as "
+            "predicted labels are; pass predict_proba(X)[:, 1]"
         )
+    low, high = np.clip([inner.min() / 2, (1 + inner.max()) / 2], *_INNERMOST)
+    warn_caller(
+        f"{len(probability) - len(inner)} of the probabilities in y_prob are 0 or 1, "
+        f"whose logits are infinite: 0 was moved to {low:.3g} and 1 to {high:.3g}, "
+        "half-way to the next other one. Slope, intercepts and curve depend on this",
+        UserWarning,
+    )
+    return np.clip(probability, low, high)
+
+
+def logistic_fit(X, positive, weight):
+    """The maximum-likelihood fit of columns X to the mask of the positive rows."""
+    rows = FitRows(X, positive.astype(np.int64), np.arange(2), weight)
+    return LogisticProblem(rows.classes).maximise(rows)
+
+
+def estimate_of(probability, positive, count, label) -> CalibrationEstimate:
+    """Slope and intercepts of checked probabilities inside (0, 1)."""
     logits = logit(probability)
-    rows = FitRows(logits[:, None], positive.astype(np.int64), np.arange(2), weight)
-    found = maximise(IRLSLogisticRegression(), rows)
+    found = logistic_fit(logits[:, None], positive, count)
     if found.rank < 2:
         raise ValueError(
             f"y_prob must hold at least two different values, got only {probability[0]}"
@@ -204,7 +221,6 @@ def calibration_estimate(
             "y_prob must not separate the classes, because the slope is infinite then, "
             f"got {found.separation} separation"
         )
-    count = np.ones(len(logits)) if weight is None else weight
     # ℓ(a = 0, b = 1) = −Σ w log(1 + e^{∓logit}), − for events;  LR = 2(ℓ̂ − ℓ)
     perfect = -count @ np.logaddexp(0, np.where(positive, -logits, logits))
     statistic = max(float(2 * (found.log_likelihood - perfect)), 0.0)
@@ -214,7 +230,7 @@ def calibration_estimate(
         slope=float(found.coef[0, 0]),
         intercept=float(found.intercept[0]),
         in_the_large=level,
-        standard_errors=np.array([errors[1], errors[0], of_level]),
+        standard_error=np.array([errors[1], errors[0], of_level]),
         statistic=statistic,
         pvalue=float(chdtrc(2, statistic)),
         pos_label=label,
@@ -336,6 +352,7 @@ def hosmer_lemeshow(
     See Also
     --------
     calibration_estimate : The size of the deviation, with an interval.
+    CalibrationDisplay : Draws the groups and a smooth curve.
     auc_estimate : Whether the order of the rows is right.
 
     Notes
@@ -364,19 +381,10 @@ def hosmer_lemeshow(
     6.1 on 10 degrees, p = 0.81
     """
     given = y_true, y_prob, sample_weight, pos_label
-    positive, probability, weight, label = _check(*given)
+    positive, probability, weight, label = checked_probabilities(*given)
     check_option("rows", rows, ("training", "held-out"))
     check_integer("n_groups", n_groups, 2, _MOST_GROUPS)
-    weight = np.ones(len(positive)) if weight is None else weight
-    edges = np.unique(_quantiles(probability, weight, n_groups))
-    # groups (q_{k−1}, q_k]; the smallest value, q₀, belongs to the first group
-    group = np.clip(np.searchsorted(edges, probability) - 1, 0, max(len(edges) - 2, 0))
-    n, observed, expected = (
-        np.bincount(group, values)
-        for values in (weight, weight * positive, weight * probability)
-    )
-    kept = n > 0
-    n, observed, expected = n[kept], observed[kept], expected[kept]
+    n, observed, expected = grouped(probability, positive, weight, n_groups)
     df = len(n) - 2 * (rows == "training")
     if df < 1:
         raise ValueError(
@@ -392,22 +400,40 @@ def hosmer_lemeshow(
     return HosmerLemeshow(statistic, df, pvalue, *table, pos_label=label)
 
 
-def _quantiles(values, weight, n_groups):
-    """Type 7 quantiles of values, each counted ``weight`` times."""
+def grouped(probability, positive, weight, n_groups):
+    """Rows, events and expected events of groups between quantiles."""
+    edges = np.unique(quantiles(probability, weight, np.arange(n_groups + 1), n_groups))
+    # groups (q_{k−1}, q_k]; the smallest value, q₀, belongs to the first group
+    group = np.clip(np.searchsorted(edges, probability) - 1, 0, max(len(edges) - 2, 0))
+    sums = [
+        np.bincount(group, values)
+        for values in (weight, weight * positive, weight * probability)
+    ]
+    return [values[sums[0] > 0] for values in sums]
+
+
+def quantiles(values, weight, k, n_parts):
+    """Type 7 quantiles k/n_parts of values, each counted ``weight`` times."""
     order = np.argsort(values, kind="stable")
     values, ends = values[order], np.cumsum(weight[order])
     # Type 7: h = (n − 1) k/K, the rows ⌊h⌋ and ⌊h⌋ + 1 (from 0), a line between
-    h = np.arange(n_groups + 1) * max(ends[-1] - 1, 0) / n_groups
+    h = np.asarray(k) * max(ends[-1] - 1, 0) / n_parts
     rows = np.searchsorted(ends, [np.floor(h), np.floor(h) + 1], side="right")
     low, high = values[np.minimum(rows, len(values) - 1)]
     return low + (h - np.floor(h)) * (high - low)
 
 
-def _check(y_true, y_prob, sample_weight, pos_label):
-    """Check labels, probabilities in [0, 1] and weights; also the positive label."""
+def checked_probabilities(y_true, y_prob, sample_weight, pos_label, *, name="y_prob"):
+    """Mask, probabilities in [0, 1], weights and the positive label, all checked."""
     given = y_true, sample_weight, y_prob
     positive, label, weight, prob = check_counted(*given, pos_label=pos_label)
-    probability = check_score(prob, len(positive), name="y_prob")
-    check_numbers("y_prob", probability, 0, 1)
+    probability = check_score(prob, len(positive), name=name)
+    for row in np.flatnonzero((probability < 0) | (probability > 1))[:1]:
+        raise ValueError(
+            f"{name} must lie in [0, 1], got {probability[row]} in row {row}; pass "
+            "predict_proba(X)[:, 1], or make probabilities of scores by "
+            "CalibratedClassifierCV"
+        )
     warn_unless_counts(weight)
-    return positive, probability, raised(weight), label
+    weight = np.ones(len(positive)) if weight is None else raised(weight)
+    return positive, probability, weight, label

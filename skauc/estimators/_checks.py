@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from .._validation import check_floats, check_labels, distinct_labels
-from ..statistics._checks import check_interval
-from ..statistics._collections import kind_of_blocks
+from .._validation import check_floats, check_labels, check_score, distinct_labels
+from ..statistics._checks import check_interval, short
+from ..statistics._collections import refuse_collection
 from ..statistics._moments import Moments
 from ..statistics._numerics import RANGE
+
+_LARGEST_OFFSET = 1e150  # its square does not overflow
 
 # Labels -------------------------------------------------------------------------------
 
@@ -31,7 +33,8 @@ def class_weight(class_weight):
     """Check that it is None, "balanced" or a dict of numbers."""
     if isinstance(class_weight, dict):
         for label, factor in class_weight.items():
-            check_interval(f"class_weight of {label!r}", factor, 0, RANGE[1])
+            rule = f"class_weight of {label!r}"
+            check_interval(rule, factor, 0, RANGE[1], closed="right")
     elif class_weight is not None and str(class_weight) != "balanced":
         rule = "be None, 'balanced' or a dict"
         raise ValueError(f"class_weight must {rule}, got {class_weight!r}")
@@ -49,9 +52,6 @@ def class_factors(class_weight, total, classes):
                 f"class_weight must name labels of {labels}, got {unknown[0]!r} and no "
                 f"weight of {unnamed[0]!r}"
             )
-        for label in labels:
-            rule = f"class_weight of {label!r}"
-            check_interval(rule, class_weight.get(label, 1.0), 0, closed="neither")
         return np.array([class_weight.get(k, 1.0) for k in labels], float)
     # "balanced": n/(K n_k), so that all classes weigh n/K
     return total.sum() / (len(labels) * total)
@@ -65,18 +65,23 @@ def feature_range(X):
     Moments.from_samples(X, featurewise=True)
 
 
+def offset(values, n, classes) -> np.ndarray | None:
+    """Check an offset: one finite number per row, for two classes."""
+    if values is None:
+        return None
+    if len(classes) > 2:
+        raise ValueError(
+            f"offset must be None for more than two classes, got {short(values)}"
+        )
+    return check_score(values, n, name="offset", largest=_LARGEST_OFFSET)
+
+
 # Discriminants ------------------------------------------------------------------------
 
 
 def discriminant(X, y, given_priors):
     """Check the rows of a discriminant; return the labels."""
-    kind = kind_of_blocks(X)
-    if kind is not None:
-        raise ValueError(
-            "X must be an array where all rows are needed at once, as for a "
-            f"discriminant, got {kind}, which is not gathered; GaussianAUCClassifier "
-            "and IRLSLogisticRegression fit rows in blocks"
-        )
+    refuse_collection("X", X)
     if y is None:
         raise ValueError("y should be a 1d array, got None")
     column = check_labels(y, name="y")

@@ -28,7 +28,7 @@ def _can_stream(model):
     """Whether moments determine the shrinkage; Ledoit–Wolf's needs every row."""
     if isinstance(model.shrinkage, str) and model.shrinkage == "auto":
         raise AttributeError(
-            "shrinkage must be 'oas' or a number in partial_fit, which does "
+            "shrinkage must be None or a number in partial_fit, which does "
             "not see all rows at once, got 'auto'"
         )
     return True
@@ -44,10 +44,10 @@ class GaussianAUCClassifier(LinearClassifier):
 
     Parameters
     ----------
-    shrinkage : None, float in [0, 1], "auto" or "oas", default=None
+    shrinkage : None, float in [0, 1] or "auto", default=None
         Weight α of the multiple of the identity in the covariance. ``"auto"`` is the
-        weight of Ledoit and Wolf [3]_, ``"oas"`` that of Chen et al. [4]_. To choose α
-        by the Bayesian AUC, search over numbers with :data:`skauc.cbauc_scorer`.
+        weight of Ledoit and Wolf [3]_, which needs all rows at once. To choose α by the
+        Bayesian AUC, search over numbers with :data:`skauc.cbauc_scorer`.
     standardize : bool, default=True
         Shrink towards the diagonal of Σ (the identity for standardised features)
         instead of the identity. It has no effect without shrinkage.
@@ -125,8 +125,6 @@ class GaussianAUCClassifier(LinearClassifier):
        https://doi.org/10.1080/01621459.1993.10476417
     .. [3] Ledoit & Wolf (2004), "A well-conditioned estimator for large-dimensional
        covariance matrices", https://doi.org/10.1016/S0047-259X(03)00096-4
-    .. [4] Chen et al. (2010), "Shrinkage algorithms for MMSE covariance estimation",
-       https://doi.org/10.1109/TSP.2010.2053029
 
     Examples
     --------
@@ -166,7 +164,7 @@ class GaussianAUCClassifier(LinearClassifier):
         """
         self._check_parameters()
         with unchanged_by_errors(self, X):
-            rows = open_rows(self, X, y, sample_weight, binary=True).counted()
+            rows = open_rows(self, X, y, sample_weight, binary=True)
             rows = rows.raised(by_class=True)
             self.classes_ = rows.classes
             if rows.n_rows < rows.n_features:
@@ -207,17 +205,16 @@ class GaussianAUCClassifier(LinearClassifier):
         if first and classes is None:
             text = "classes must be given in the first call of partial_fit, got None"
             raise ValueError(text)
-        given = None if classes is None else np.unique(classes)
+        given = self.classes_ if classes is None else np.unique(classes)
         known = given if first else self.classes_
         check.class_count(known, binary=True)
-        if given is not None and not np.array_equal(given, known):
+        if not np.array_equal(given, known):
             raise ValueError(
                 f"classes must be those of the first call, {known.tolist()}, got "
                 f"{given.tolist()}"
             )
         with unchanged_by_errors(self, X):
-            options = {"known": known, "reset": first, "binary": True}
-            rows = open_rows(self, X, y, sample_weight, **options).counted()
+            rows = open_rows(self, X, y, sample_weight, known=known, binary=True)
             parts = rows.class_moments()
             if not first:
                 parts = map(Moments.__add__, self.moments_, parts)
@@ -230,7 +227,7 @@ class GaussianAUCClassifier(LinearClassifier):
     def _check_parameters(self):
         """Check the parameters of the estimator."""
         if isinstance(self.shrinkage, str):
-            check_option("shrinkage", self.shrinkage, ("auto", "oas"))
+            check_option("shrinkage", self.shrinkage, ("auto",))
         elif self.shrinkage is not None:
             check_interval("shrinkage", self.shrinkage, 0, 1)
         if isinstance(self.threshold, str):

@@ -114,13 +114,9 @@ covariance_estimator
         # the parent also takes numbers that are written as text
         scores = np.asarray(X, dtype=float) @ self.coef_.T.astype(float)
         groups = [labels == label for label in self.classes_]
-        self._fit_curves(group_moments(scores, groups), len(labels))
-        return self
-
-    def _fit_curves(self, moments, n):
-        """Set the curves from the moments of the scores of each class."""
-        K, means = len(self.classes_), np.array([part.mean for part in moments])
-        pooled = sum(part.scatter for part in moments) / (n - K)
+        moments = group_moments(scores, groups)
+        K, means = len(groups), np.array([part.mean for part in moments])
+        pooled = sum(part.scatter for part in moments) / (len(labels) - K)
         # with two classes the parent has only the decision of the second class
         decide = np.eye(K) if K > 2 else np.array([[0.0], [1.0]])
 
@@ -135,3 +131,4 @@ covariance_estimator
             return BinormalROC(neg, deviation, pos, deviation)
 
         publish_curves(self, curve)
+        return self

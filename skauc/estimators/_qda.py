@@ -133,7 +133,8 @@ class QuadraticDiscriminantROC(NumpyCurves, QuadraticDiscriminantAnalysis):
         return NormalLaw(
             np.asarray(self.means_[k], dtype=float),
             np.asarray(self.rotations_[k], dtype=float),
-            _root(np.asarray(self.scalings_[k], dtype=float)),
+            # negative variances are rounding
+            np.sqrt(np.maximum(np.asarray(self.scalings_[k], dtype=float), 0.0)),
         )
 
     def _unshrunk(self, rows):
@@ -157,11 +158,6 @@ class QuadraticDiscriminantROC(NumpyCurves, QuadraticDiscriminantAnalysis):
             log_odds = 0.0
         neg, pos = (score_law(classes[k], rules[i], rules[j], log_odds) for k in (i, j))
         return QuadraticROC(neg, pos, None if self._is_regularised() else log_odds)
-
-
-def _root(variances):
-    """Square roots of variances; negative values are rounding and count as 0."""
-    return np.sqrt(np.maximum(variances, 0.0))
 
 
 def _has_full_rank(rule):

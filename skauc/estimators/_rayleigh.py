@@ -31,8 +31,6 @@ class RayleighProblem:
         V for P > n, an orthonormal basis of the rows' span; None is the identity.
     rows : FitRows or None
         Features, or for P > n working coordinates; None if only moments are known.
-    n_extra_dimensions : int, default=0
-        Number of varying features less number of working coordinates.
     """
 
     neg: Moments
@@ -41,7 +39,6 @@ class RayleighProblem:
     scale: np.ndarray
     basis: np.ndarray | None
     rows: Any  # FitRows or None
-    n_extra_dimensions: int = 0
 
     @classmethod
     def of_moments(cls, neg, pos, standardize, rows=None):
@@ -56,12 +53,10 @@ class RayleighProblem:
     @classmethod
     def of_few_rows(cls, rows, standardize):
         """Problem in the span of rows in memory, for P > n."""
-        rows = rows.weighed()
+        rows = rows.in_memory()
         X, positive, weight = rows.X, rows.y == 1, rows.weight
         neg, pos = class_moments(X, positive, weight, featurewise=True)
         origin, scale = _centre_and_scale(neg, pos, standardize)
-        # P of tr Σ/P counts the features that vary, within or between the classes
-        varies = (neg.scatter + pos.scatter > 0) | (neg.mean != pos.mean)
         X = X.toarray() if sparse.issparse(X) else X
         # z = Vᵀ(x − origin)/scale, V an orthonormal basis of the rows. The rounding of
         # the origin is common to all rows and would count as one dimension more
@@ -71,8 +66,7 @@ class RayleighProblem:
         Z, basis = row_space(Z - rest)
         rows = replace(rows, X=Z)
         parts = rows.class_moments()
-        extra = max(int(np.count_nonzero(varies)) - Z.shape[1], 0)
-        return cls(*parts, origin, scale, basis, rows, extra)
+        return cls(*parts, origin, scale, basis, rows)
 
     def fourth_powers(self) -> float:
         """``Σ w ‖z − z̄_c‖⁴/(n_c − 1)²`` over the rows."""
@@ -115,8 +109,11 @@ class RayleighProblem:
         return self.neg.covariance + self.pos.covariance
 
     def shrunk(self, alpha):
-        """``(1 − α)Σ + ατI``."""
-        return shrunk(self.sigma, alpha, self.n_features)
+        """``(1 − α)Σ + ατI``, ``τ = tr Σ/P``."""
+        sigma = self.sigma
+        # P features also in the span of rows
+        tau = np.trace(sigma) / self.n_features
+        return (1 - alpha) * sigma + alpha * tau * np.eye(len(sigma))
 
     def unit_deviation(self, theta):
         """θ scaled to pooled within-class deviation 1, and its scores' moments.
@@ -134,12 +131,6 @@ class RayleighProblem:
         return theta / unit, [
             c if c.scatter > rounding * c.n else replace(c, scatter=0.0) for c in parts
         ]
-
-
-def shrunk(sigma, alpha, P):
-    """``(1 − α)Σ + ατI``, ``τ = tr Σ/P`` with P features also in the span of rows."""
-    tau = np.trace(sigma) / P
-    return (1 - alpha) * sigma + alpha * tau * np.eye(len(sigma))
 
 
 def whitening(sigma, mu):
@@ -199,43 +190,26 @@ def _centre_and_scale(neg, pos, standardize):
 
 
 def shrinkage_weight(problem, method) -> float:
-    """Shrinkage α for None, a number or the name of a method.
+    """Shrinkage α for None, a number or "auto".
 
     Parameters
     ----------
     problem : RayleighProblem
-    method : None, float, "auto" or "oas"
+    method : None, float or "auto"
 
     Returns
     -------
     float
     """
-    if method == "auto":
-        size, powers = (problem.n_features, problem.n), problem.fourth_powers()
-        return ledoit_wolf_weight(problem.sigma, *size, powers)
-    if method == "oas":
-        return _oracle_approximating(problem)
-    return float(method or 0)
-
-
-def ledoit_wolf_weight(sigma, P, n, fourth_powers) -> float:
-    """Ledoit & Wolf (2004), section 3.3: b²/d² of Σ with P features and n rows."""
-    square = np.sum(sigma**2)
-    spread = square - np.trace(sigma) ** 2 / P  # ‖Σ − τI‖² = ‖Σ‖² − Pτ²
+    if method != "auto":
+        return float(method or 0)
+    # Ledoit & Wolf (2004), section 3.3: b²/d² of Σ
+    square, trace = np.sum(problem.sigma**2), np.trace(problem.sigma)
+    spread = square - trace**2 / problem.n_features  # ‖Σ − τI‖² = ‖Σ‖² − Pτ²
     # Σ_i ‖n z_i z_iᵀ − Σ‖²/n² = Σ_i ‖z_i‖⁴ − ‖Σ‖²/n: the error of Σ, estimated as if
     # all rows were alike. Those of two covariances, Σ_i ‖z_i‖⁴ − Σ_c ‖Σ̂_c‖²/n_c, fall
     # short of E‖Σ − EΣ‖² by 6 to 39 %, because ‖Σ̂_c‖² is above ‖EΣ̂_c‖²; this is off
     # by −11 to 11 %. What α leaves, ‖Σ_α − EΣ‖², would be .97 to 1.06 as much (eight
     # designs of normal rows, 45 : 5 to 200 : 20 and 50 : 50, 3 to 40 features)
-    noise = fourth_powers - square / n
+    noise = problem.fourth_powers() - square / problem.n
     return float(min(max(noise, 0.0) / spread, 1.0)) if spread > 0 else 0.0
-
-
-def _oracle_approximating(problem):
-    """Chen et al. (2010), eq. 23 without its terms 2/P, like scikit-learn's ``oas``."""
-    square, trace = np.sum(problem.sigma**2), np.trace(problem.sigma)
-    spread = square - trace**2 / problem.n_features
-    if spread <= 0:
-        return 1.0
-    # (‖Σ‖² + (Pτ)²)/{(n + 1)‖Σ − τI‖²}, at most 1
-    return float(min((square + trace**2) / ((problem.n + 1) * spread), 1.0))

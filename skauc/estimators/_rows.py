@@ -20,6 +20,7 @@ from .._validation import (
     check_class_totals,
     check_codes,
     check_column,
+    check_groups,
     check_labels,
     check_non_negative,
     distinct_labels,
@@ -56,12 +57,10 @@ class FitRows:
         """Number of features."""
         return self.X.shape[1]
 
-    @cached_property
+    @property
     def n_rows(self) -> int:
-        """Number of rows of positive weight."""
-        if self.weight is None:
-            return len(self.y)
-        return int(np.count_nonzero(self.weight))
+        """Number of rows, all of positive weight."""
+        return len(self.y)
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -110,10 +109,9 @@ class FitRows:
             return replace(self, weight=weight, factors=1 / factors)
         return replace(self, weight=self.weight * factors)
 
-    def weighed(self) -> FitRows:
-        """The rows of positive weight in memory, with checked features."""
-        rows = self.counted()
-        rows = replace(rows, X=rows.X[:])
+    def in_memory(self) -> FitRows:
+        """The rows in memory, with checked features."""
+        rows = replace(self, X=self.X[:])
         check.feature_range(rows.X)
         return rows
 
@@ -167,20 +165,25 @@ def fourth_powers(rows, centres, scale):
 
 
 def open_rows(
-    model, X, y, sample_weight=None, *, known=None, binary=False, reset=True
+    model, X, y, sample_weight, offset=None, groups=None, *, known=None, binary=False
 ) -> FitRows:
-    """Check the rows of a fit.
+    """Check the rows of a fit, and leave out those of weight 0.
 
     Only the ``known`` classes may occur; None takes all classes of the labels, which
-    need positive weight. Features in memory are dense or CSR and not copied; they may
-    be infinite. Features in blocks stay there, except rows that are fewer
-    than features.
+    need positive weight, and is a new fit. Features in memory are dense or CSR and not
+    copied; they may be infinite. Features in blocks stay there, except rows that are
+    fewer than features.
     """
     blocks = row_blocks(X, y, sample_weight)
+    reset = known is None or not hasattr(model, "n_features_in_")
     if blocks is not None:
         X, y, sample_weight = BlockMatrix.of(blocks)
         y = check_column("y", y)
         record_features(model, blocks, X.n_features, reset=reset)
+        for name, value in (("offset", offset), ("groups", groups)):
+            rule, got = "be None where X comes in blocks", type(value).__name__
+            if value is not None:
+                raise ValueError(f"{name} must {rule}, got {got}")
     else:
         refuse_collection("X", X)
         refuse_collection("y", y)
@@ -192,11 +195,19 @@ def open_rows(
     classes = distinct_labels(y, name="y") if known is None else known
     check.class_count(classes, binary=binary)
     codes = check_codes(y, classes, name="y")
-    rows = FitRows(X, codes, classes, check_non_negative(sample_weight, len(y)))
+    rows = FitRows(
+        X,
+        codes,
+        classes,
+        weight=check_non_negative(sample_weight, len(y)),
+        offset=check.offset(offset, len(y), classes),
+        groups=check_groups(groups, len(y)),
+    )
     if known is None:
         rows.check_totals()
+    rows = rows.counted()
     if blocks is not None and rows.n_rows < rows.n_features:
-        return rows.weighed()
+        return rows.in_memory()
     return rows
 
 

@@ -93,7 +93,7 @@ def exact_separation(objective, start, point, decrement2):
 def _is_well_informed(objective, start, point, bound):
     """Whether no direction has lost its information since equal probabilities."""
     rows, K = objective.rows, len(objective.coding.T)
-    lightest = 1.0 if rows.weight is None else rows.weight[rows.weight > 0].min()
+    lightest = 1.0 if rows.weight is None else rows.weight.min()
     lightest *= 1.0 if rows.factors is None else rows.factors.min()
     with suppress(linalg.LinAlgError):  # the information at 0 is singular in rounding
         values = linalg.eigvalsh(point.information, start.information)
@@ -129,13 +129,12 @@ def _has_direction(Z):
 def _margins(block, coding, B, D):
     """Smallest margins of B and of D, and largest margin of D, over all pairs."""
     least, loss, gain = np.inf, np.inf, -np.inf
-    for rows, codes, weight, _ in coding.parts(block):
-        counted = weight > 0
+    for rows, codes, *_ in coding.parts(block):
         of_B, of_D = (_pair_margins(coding.logits(rows, b), codes) for b in (B, D))
-        least = min(least, of_B[:, counted].min(initial=np.inf))
-        loss = min(loss, of_D[:, counted].min(initial=np.inf))
+        least = min(least, of_B.min(initial=np.inf))
+        loss = min(loss, of_D.min(initial=np.inf))
         of_D[np.isinf(of_D)] = -np.inf
-        gain = max(gain, of_D[:, counted].max(initial=-np.inf))
+        gain = max(gain, of_D.max(initial=-np.inf))
     return least, loss, gain
 
 
@@ -154,7 +153,7 @@ def _interior(block, coding, B, bound):
     n_outside, least = 0, np.inf
     for rows, codes, weight, offset in coding.parts(block):
         margins = _pair_margins(coding.logits(rows, B), codes)
-        least = min(least, margins[:, weight > 0].min(initial=np.inf))
+        least = min(least, margins.min(initial=np.inf))
         large, outside = _split(coding, rows, codes, weight, offset, B, bound)
         n_outside += np.count_nonzero(outside)
         scaled = np.empty_like(rows, order="C")
@@ -168,7 +167,7 @@ def _split(coding, rows, codes, weight, offset, B, bound):
     """Of shape (K, n): whether u of a pair is large, and whether it is not."""
     p, _ = softmax(coding.logits(rows, B, offset), codes)
     large = weight * p >= bound
-    outside = ~large & (weight > 0)
+    outside = ~large
     outside.put(own_class(codes), False)
     return large, outside
 

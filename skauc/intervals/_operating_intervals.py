@@ -13,11 +13,12 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from ..statistics._checks import check_option
+from ..statistics._checks import check_option, generator
 from ._band import drawn_heights, quantiles
 from ._comparison import TestedDifference
 from ._empirical_roc import BEST
 from ._limits import (
+    bisected,
     clopper_pearson_limits,
     odds_ratio_limits,
     ratio_limits,
@@ -28,47 +29,113 @@ from ._resampling import bayesian_weights
 RATES = ("sensitivity", "specificity")
 _VALUES = ("ppv", "npv")
 _RATIOS = ("lr_positive", "lr_negative")
-NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, "accuracy", "odds_ratio")
-# Methods that draw weights of rows
-DRAWN = ("optimism_corrected", "bayesian_bootstrap")
-# Methods for a rate at a target of the other rate, whose threshold is estimated
+_SHARES = ("accuracy", "f1")
+NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, *_SHARES, "odds_ratio")
+# A rate at a target of the other rate, whose threshold is estimated
 CROSSED = dict(zip(RATES, RATES[::-1], strict=True))
 _NO_GAP = 1e-12  # smaller differences of rates are rounding
 
 
-def _share_limits(limits_of, points, name, tail_low, tail_high):
+def value_of(name, rates, prevalence) -> np.ndarray:
+    """A value from sensitivity, misses, false alarms and specificity, at a prevalence.
+
+    inf for x/0, nan for 0/0.
+    """
+    hits, misses, alarms, quiet = rates
+    # shares of all: tp, fn, fp, tn
+    tp, fn = prevalence * hits, prevalence * misses
+    fp, tn = (1 - prevalence) * alarms, (1 - prevalence) * quiet
+    above, below = {
+        "sensitivity": (hits, 1.0),
+        "specificity": (quiet, 1.0),
+        "ppv": (tp, tp + fp),
+        "npv": (tn, tn + fn),
+        "lr_positive": (hits, alarms),
+        "lr_negative": (misses, quiet),
+        "accuracy": (tp + tn, 1.0),
+        "f1": (2 * tp, 2 * tp + fp + fn),
+        "odds_ratio": (hits * quiet, misses * alarms),
+    }[name]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(above, below)
+
+
+# ------------------------------------- rates of new rows, at the thresholds of these
+
+
+def _new_rows(points, **drawn):
+    """Counts to expect of as many new rows: at a best point without the optimism.
+
+    The optimism of a rate is the mean over Bayesian bootstrap draws of the rate of a
+    draw at its own best threshold less the rate of these rows at that threshold.
+    """
+    if points.chosen_by not in BEST:
+        return points._table
+    sums, number = 0.0, 0
+    for (chosen,) in drawn_points((points,), **drawn):
+        gaps = [chosen[name] - chosen["later"][name] for name in RATES]
+        sums, number = sums + np.sum(gaps, axis=1), number + len(gaps[0])
+    n_neg, n_pos = points._sample.sizes
+    hits, quiet = np.clip(
+        [points.sensitivity, points.specificity] - sums / number, 0, 1
+    )
+    return n_pos * hits, n_pos * (1 - hits), n_neg * (1 - quiet), n_neg * quiet
+
+
+def _share_limits(limits_of, points, name, tail_low, tail_high, **drawn):
     """Limits of a share of rows."""
-    if name == "accuracy" and points._prevalence_given:
-        return _weighted_limits(points, limits_of, tail_low, tail_high)
-    tp, fn, fp, tn = points._table
+    tp, fn, fp, tn = table = _new_rows(points, **drawn)
+    if name in _SHARES and points._prevalence_given:
+        return _weighted_limits(points, table, limits_of, name, tail_low, tail_high)
     counts = {
         "sensitivity": (tp, tp + fn),
         "specificity": (tn, tn + fp),
         "ppv": (tp, tp + fp),
         "npv": (tn, tn + fn),
         "accuracy": (tp + tn, tp + fn + fp + tn),
+        "f1": (tp, tp + fn + fp),
     }
-    return limits_of(*counts[name], tail_low, tail_high)
+    low, high = limits_of(*counts[name], tail_low, tail_high)
+    if name == "f1":  # 2 tp/(2 tp + fp + fn) = 2 J/(1 + J), J = tp/(tp + fp + fn)
+        low, high = 2 * low / (1 + low), 2 * high / (1 + high)
+    return low, high
 
 
-def _weighted_limits(points, limits_of, tail_low, tail_high):
-    """Limits of ``π Se + (1 − π) Sp`` from those of both rates (Zou & Donner)."""
-    (low_pos, high_pos), (low_neg, high_neg) = (
-        _share_limits(limits_of, points, rate, tail_low, tail_high) for rate in RATES
-    )
-    sick, well = points.prevalence, 1 - points.prevalence
-    hits, quiet, accuracy = points.sensitivity, points.specificity, points.accuracy
-    # p̂ − √Σ{w(r̂ − l)}², p̂ + √Σ{w(u − r̂)}² for p = Σ w r, r in (l, u) each
-    low = accuracy - np.hypot(sick * (hits - low_pos), well * (quiet - low_neg))
-    high = accuracy + np.hypot(sick * (high_pos - hits), well * (high_neg - quiet))
-    low, high = low if tail_low else 0 * low, high if tail_high else 1 + 0 * high
-    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+def _weighted_limits(points, table, limits_of, name, tail_low, tail_high):
+    """Limits of the accuracy or F1 at a prevalence π from those of both rates.
+
+    Each is at least p where ``a(p) Se + b(p) Sp >= p``, which the rows leave open from
+    ``−√{a²(Se − l)² + b²(Sp − l)²}`` to ``√{a²(u − Se)² + b²(u − Sp)²}`` (Zou & Donner)
+    """
+    tp, fn, fp, tn = table
+    hits, quiet, sick = tp / (tp + fn), tn / (tn + fp), points.prevalence
+    weights = {
+        "accuracy": lambda p: (sick, 1 - sick),
+        # 2 π Se/{π Se + π + (1 − π)(1 − Sp)} >= p
+        "f1": lambda p: ((2 - p) * sick, p * (1 - sick)),
+    }[name]
+    of_hits = limits_of(tp, tp + fn, tail_low, tail_high)
+    of_quiet = limits_of(tn, tn + fp, tail_low, tail_high)
+
+    def open_to(side, sign):
+        def inside(p):
+            a, b = weights(p)
+            reach = np.hypot(a * (hits - of_hits[side]), b * (quiet - of_quiet[side]))
+            return sign * (a * hits + b * quiet - p) >= reach
+
+        return inside
+
+    zero, one = np.zeros_like(hits), np.ones_like(hits)
+    low = bisected(open_to(0, 1), zero, one) if tail_low else zero
+    high = bisected(open_to(1, -1), one, zero) if tail_high else one
+    return low, high
 
 
-def _ratio_intervals(points, name, tail_low, tail_high):
-    tp, fn, fp, tn = points._table
+def _ratio_intervals(points, name, tail_low, tail_high, **drawn):
+    """Limits of a ratio of rates, or of a predictive value at a given prevalence."""
+    tp, fn, fp, tn = table = _new_rows(points, **drawn)
     if name == "odds_ratio":
-        return odds_ratio_limits(points._table, tail_low, tail_high)
+        return odds_ratio_limits(table, tail_low, tail_high)
     n_neg, n_pos = points._sample.sizes
     ratios = {
         "lr_positive": (tp, n_pos, fp, n_neg),
@@ -83,6 +150,9 @@ def _ratio_intervals(points, name, tail_low, tail_high):
     prior = logit(points.prevalence) * (1 if name == "ppv" else -1)
     with np.errstate(divide="ignore"):
         return expit(prior + np.log(low)), expit(prior + np.log(high))
+
+
+# ------------------------------------------------- at the thresholds of the population
 
 
 def _rank_limits(points, name, tail_low, tail_high):
@@ -171,35 +241,39 @@ def _rates(weight, first, n_corners):
     return above[:, :-1] / above[:, -1:]
 
 
-def _drawn_limits(points, name, tail_low, tail_high, **options):
-    if CROSSED.get(points.chosen_by) == name:
-        # the target is the specificity 1 − FPR; a sensitivity becomes one by swapping
-        curve, grid = points._sample.levels, 1 - points._rule.targets
-        curve = curve.swapped() if name == "specificity" else curve
-        return quantiles(*drawn_heights(curve, grid, **options), tail_low, tail_high)
-    draws = drawn_points((points,), **options)
-    drawn = np.concatenate([one[name] for (one,) in draws])
-    ends = (-np.inf, np.inf) if name == "threshold" else (0.0, 1.0)
-    return quantiles(drawn, drawn, tail_low, tail_high, ends)
-
-
-def _corrected_limits(points, name, tail_low, tail_high, **options):
-    """Wilson's limits around the rate less its optimism.
-
-    The optimism is estimated by the rate of a draw at its own best threshold less the
-    rate of the original rows at that threshold.
-    """
-    draws = drawn_points((points,), **options)
-    gaps = np.concatenate([one[name] - one["later"][name] for (one,) in draws])
-    n_neg, n_pos = points._sample.sizes
-    n = n_pos if name == "sensitivity" else n_neg
-    rate = np.clip(getattr(points, name) - gaps.mean(axis=0), 0, 1)
-    return wilson_limits(rate * n, n, tail_low, tail_high)
+def _drawn_limits(points, name, tail_low, tail_high, n_resamples, random_state):
+    """Limits of a value where the population has the wanted rate."""
+    target, curve = points._rule.targets, points._sample.levels
+    if name == points.chosen_by:
+        return target, target
+    rng = generator(random_state)
+    # the target is the specificity 1 − FPR; a sensitivity becomes one by swapping
+    swapped = points.chosen_by == "sensitivity"
+    curve = curve.swapped() if swapped else curve
+    crossed = drawn_heights(curve, 1 - target, n_resamples, rng)
+    ratio = name in (*_RATIOS, "odds_ratio")
+    share = points.prevalence
+    if not (points._prevalence_given or ratio or name in RATES):
+        n_neg, n_pos = points._sample.sizes
+        share = rng.beta(n_pos, n_neg, size=(n_resamples, 1))
+    pairs = [(target, rate) if swapped else (rate, target) for rate in crossed]
+    low, high = (
+        value_of(name, (hits, 1 - hits, 1 - quiet, quiet), share)
+        for hits, quiet in pairs
+    )
+    if name == "lr_negative":  # the only value that falls with both rates
+        low, high = high, low
+    # 0/0 in a draw says nothing
+    ends = 0.0, np.inf if ratio else 1.0
+    low, high = (
+        np.where(np.isnan(drawn), end, drawn)
+        for drawn, end in zip((low, high), ends, strict=True)
+    )
+    return quantiles(low, high, tail_low, tail_high, ends)
 
 
 # The first one that is valid for a value is its default
 METHODS: dict[str, Callable] = {
-    "optimism_corrected": _corrected_limits,
     "bayesian_bootstrap": _drawn_limits,
     "wilson": partial(_share_limits, wilson_limits),
     "clopper_pearson": partial(_share_limits, clopper_pearson_limits),
@@ -210,19 +284,14 @@ METHODS: dict[str, Callable] = {
 
 def methods_of(points, name) -> list[str]:
     """Methods whose limits are valid for a name."""
-    rule, threshold = points.chosen_by, name == "threshold"
+    if points.at == "population" and points.chosen_by in RATES:
+        ranked = name == "threshold"
+        return ["order_statistics"] if ranked else ["bayesian_bootstrap"]
+    if name == "threshold":
+        return []
     ratio = name in (*_RATIOS, "odds_ratio")
     ratio |= points._prevalence_given and name in _VALUES
-    valid = {
-        "optimism_corrected": rule in BEST and name in RATES,
-        "bayesian_bootstrap": name in (("threshold", *RATES) if rule in BEST else ())
-        or CROSSED.get(rule) == name,
-        "wilson": not (ratio or threshold),
-        "clopper_pearson": not (ratio or threshold),
-        "log": ratio,
-        "order_statistics": threshold and rule in RATES,
-    }
-    return [method for method in METHODS if valid[method]]
+    return ["log"] if ratio else ["wilson", "clopper_pearson"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

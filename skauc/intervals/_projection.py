@@ -276,7 +276,7 @@ def binormal_roc(
     See Also
     --------
     empirical_roc : The curve without an assumption about the scores.
-    BinormalROCDisplay : Draws the curve with a credible band.
+    ROCDisplay : Draws the curve, also beside the empirical one.
     skauc.results.BinormalROC : What it returns; it can be made from four numbers, too.
 
     References

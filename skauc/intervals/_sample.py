@@ -14,7 +14,13 @@ from .._validation import (
     check_score,
 )
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
-from ..statistics._row_blocks import RowBlocks, joined_weights, row_blocks, with_names
+from ..statistics._row_blocks import (
+    RowBlocks,
+    joined_labels,
+    joined_weights,
+    row_blocks,
+    with_names,
+)
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import (
     NOT_COUNTS,
@@ -252,11 +258,8 @@ def _blocks_of(y_true, scores, sample_weight, groups, names, label_name):
 def _gathered(blocks, name, label_name):
     """Labels, scores of shape (k, n) and weights of all blocks."""
     y, scores, weight = zip(*blocks.map(_checked_rows, name, label_name), strict=True)
-    kinds = {part.dtype.kind in "OUS" for part in y}
-    if len(kinds) > 1:  # texts and numbers: np.concatenate would make both texts
-        y = [part.astype(object) for part in y]
     scores = np.concatenate(scores, axis=1)
-    return np.concatenate(y), scores, joined_weights(weight, map(len, y))
+    return joined_labels(y), scores, joined_weights(weight, map(len, y))
 
 
 def _checked_rows(block, name, label_name):

@@ -5,9 +5,9 @@ This module knows scores and weights, not models.
 
 import numpy as np
 
-from ..statistics._levels import balanced_variance, empirical_auc
-from ..statistics._numerics import block_rows, parts_of
-from ._coordinates import class_contrast, dense, spread, standard_unit
+from ..statistics._levels import balanced_variance, empirical_auc, shrunk_auc
+from ..statistics._numerics import block_rows, dense, parts_of
+from ._coordinates import class_contrast, spread, standard_unit
 
 SEED = 632  # one seed, so that all candidates of a search share their samples
 INSIDE = 0.632  # 1 − 1/e: share of distinct rows in a bootstrap sample
@@ -166,9 +166,8 @@ def plus_632(resubstitution_auc, out_of_bag_auc) -> float:
 def model_variance(auc, rows) -> float:
     """Hanley & McNeil's variance with n/2 rows per class, positive even for A = 1.
 
-    It is taken at ``(mA + ½)/(m + 1)``, the posterior mean of the AUC under Jeffreys's
-    prior, m the size of the smaller class.
+    It is taken at ``(nA + ½)/(n + 1)``, the posterior mean under Jeffreys's prior.
     """
     n_neg, n_pos = max(rows.n_neg, 1.0), max(rows.n_pos, 1.0)
-    m = min(n_neg, n_pos)
-    return float(balanced_variance((m * auc + 0.5) / (m + 1), n_neg, n_pos))
+    expected = shrunk_auc(auc, n_neg + n_pos)
+    return float(balanced_variance(expected, n_neg, n_pos))

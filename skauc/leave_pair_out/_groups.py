@@ -5,9 +5,10 @@ together. Pairs within a group are not compared: new rows come from new groups.
 """
 
 import numpy as np
-from scipy import linalg
 
 from ..statistics._levels import balanced_variance, empirical_auc, placements
+from ..statistics._numerics import parts_of
+from ..statistics._rows import class_units
 from ._bootstrap import TIE, won_by
 from ._newton import SQUARED_HINGE
 from ._refitted import refits
@@ -18,6 +19,7 @@ EXACT = 1e8  # multiplications n min(n, P)² of all refits without two groups
 # Times the variance of the jackknife, which does not hold the chance of the fit: mean
 # squared errors of 12, 40 and 150 groups, 10 to 2000 features, labels by group or not
 OF_PAIRS, OF_FOLDS = 2.0, 1.4
+_BATCH = 2**18  # numbers of the systems that are solved at once
 
 
 def groups_left_out(fit, rows, system) -> tuple[float, float] | None:
@@ -52,56 +54,77 @@ def groups_left_out(fit, rows, system) -> tuple[float, float] | None:
     pairs = np.argwhere(np.triu((both > 0) & (both < 2), 1))
     if len(pairs) > MOST_PAIRS:
         return None
-    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
     z = fit.score(rows.X) - fit.intercept
-    left_out = [np.concatenate([members[a], members[b]]) for a, b in pairs]
     cost = len(pairs) * n * max(min(n, P) ** 2, 50)  # at most 16 MB of weights
     if cost <= EXACT and not loss.quadratic:
-        without = _refitted(fit, rows, left_out)
+        scores = _refitted(fit, rows, codes, pairs)
     elif loss is SQUARED_HINGE:
         return None  # its curvature jumps when many rows are left out: errors up to .15
     else:
-        without = _one_step(z, left_out, system)
-    if without is None:
+        scores = _one_step(z, system)
+    if scores is None:
         return None
     sums, least = np.zeros((2, len(sizes))), TIE * np.ptp(z)
-    for (a, b), S, scores in zip(pairs, left_out, without, strict=True):
-        in_a, pos, mass = np.arange(len(S)) < sizes[a], rows.positive[S], rows.weight[S]
-        for i, j in ((in_a & ~pos, ~in_a & pos), (~in_a & ~pos, in_a & pos)):
-            won = mass[i] @ won_by(scores[j] - scores[i][:, None], least) @ mass[j]
-            sums[:, [a, b]] += [[won], [mass[i].sum() * mass[j].sum()]]
+    try:
+        for which, S in _batches(pairs, codes, sizes):
+            kept = _won_and_mass(scores(which, S), S, codes, rows, least)
+            for side in pairs[which].T:
+                sums += [np.bincount(side, mass, len(sizes)) for mass in kept]
+    except np.linalg.LinAlgError:  # undetermined without two groups
+        return None
     return auc_of_groups(sums, rows, OF_PAIRS)
 
 
-def _one_step(z, left_out, system):
-    """Scores of the rows S after one Newton step without them; None if undetermined."""
+def _batches(pairs, codes, sizes):
+    """Numbers of pairs whose groups have equal sizes, and their rows, (k, m)."""
+    order, start = np.argsort(codes, kind="stable"), np.cumsum(sizes) - sizes
+    kinds, kind = np.unique(sizes[pairs], axis=0, return_inverse=True)
+    for k, size in enumerate(kinds):
+        alike = np.flatnonzero(kind.ravel() == k)
+        for part in parts_of(len(alike), max(_BATCH // size.sum() ** 2, 1)):
+            first, second = start[pairs[alike[part]]].T[..., None]
+            sides = [first + np.arange(size[0]), second + np.arange(size[1])]
+            yield alike[part], order[np.concatenate(sides, axis=1)]
+
+
+def _won_and_mass(scores, S, codes, rows, least):
+    """Won mass and mass of the pairs of rows of different groups, (2, k)."""
+    mass, positive, group = rows.weight[S], rows.positive[S], codes[S]
+    between = group[:, :, None] != group[:, None]
+    pairs = (mass * ~positive)[:, :, None] * (mass * positive)[:, None] * between
+    won = won_by(scores[:, None] - scores[:, :, None], least) * pairs
+    return won.sum(axis=(1, 2)), pairs.sum(axis=(1, 2))
+
+
+def _one_step(z, system):
+    """Scores of the rows S of pairs after one Newton step without them, or None."""
     found = system()
     if found is None:
         return None
-    (g, Q, F), out = found, []
-    for S in left_out:
-        block = np.ix_(S, S)
-        try:
-            step = linalg.solve(F[block], Q[block] @ g[S], check_finite=False)
-        except linalg.LinAlgError:
-            return None
-        out.append(z[S] + step)
-    return out
+    g, Q, F = found
+
+    def scores(which, S):
+        block = S[:, :, None], S[:, None]
+        return z[S] + np.linalg.solve(F[block], Q[block] @ g[S][..., None])[..., 0]
+
+    return scores
 
 
-def _refitted(fit, rows, left_out):
+def _refitted(fit, rows, codes, pairs):
     """Scores of the rows S under refits without them; None if they do not converge."""
-    weight = np.tile(fit.objective.case_weight(rows), (len(left_out), 1))
-    for k, S in enumerate(left_out):
-        weight[k, S] = 0.0
-    found = refits(fit, rows, weight)
+    kept = (codes != pairs[:, :1]) & (codes != pairs[:, 1:])
+    found = refits(fit, rows, fit.objective.case_weight(rows) * kept)
     if found is None:
         return None
-    return [found[0][S] @ theta for S, theta in zip(left_out, found[1], strict=True)]
+    A, theta = found
+    return lambda which, S: (A[S] @ theta[which][..., None])[..., 0]
 
 
-def sums_of_scores(score, positive, weight, group) -> np.ndarray:
-    """Won mass and mass of each group's pairs with the other groups, (2, G)."""
+def sums_of_scores(score, positive, weight, group, *, sole=False) -> np.ndarray:
+    """Won mass and mass of each group's pairs with the other groups, (2, G).
+
+    With ``sole`` pairs within a group count if all rows of positive weight are in it.
+    """
     G, tested = group.max() + 1, weight > 0
     score, positive, weight, group = (
         values[tested] for values in (score, positive, weight, group)
@@ -114,6 +137,8 @@ def sums_of_scores(score, positive, weight, group) -> np.ndarray:
         score[~positive], score[positive], weight[~positive], weight[positive]
     )
     sums = np.array([np.bincount(group, w, G) for w in (won * pairs, pairs)])
+    if sole and np.ptp(group) == 0:
+        return sums
     for a in np.unique(group):
         mine = group == a
         both = weight[mine] @ positive[mine] * (weight[mine] @ ~positive[mine])
@@ -121,6 +146,22 @@ def sums_of_scores(score, positive, weight, group) -> np.ndarray:
             auc = empirical_auc(score[mine], positive[mine], weight[mine])
             sums[:, a] -= 2 * both * np.array([auc, 1.0])
     return sums
+
+
+def without_each(sums) -> tuple[float, float, np.ndarray]:
+    """AUC of the pairs, their mass, and the AUC without each group, NaN if undefined.
+
+    ``sums`` are those of :func:`sums_of_scores`.
+    """
+    won, mass = sums.sum(axis=1) / 2  # every pair counts in both of its groups
+    left = np.where(mass > sums[1], mass - sums[1], np.nan)
+    return float(won / mass) if mass else np.nan, float(mass), (won - sums[0]) / left
+
+
+def of_few_groups(positive, group) -> float:
+    """Variance of Student's t for the groups of the class that has fewer of them."""
+    fewest = min(class_units(positive, group))
+    return (fewest - 1) / max(fewest - 3, 1)
 
 
 def auc_of_groups(sums, rows, factor):
@@ -143,14 +184,10 @@ def auc_of_groups(sums, rows, factor):
     -----
     ``(G − 1)/G Σ_a (A₍₋ₐ₎ − Ā)²`` with the AUC of the pairs without group a.
     """
-    used = sums[:, sums[1] > 0]
-    won, mass = used.sum(axis=1) / 2  # every pair counts in both of its groups
-    auc, left = float(won / mass), mass - used[1]
-    without = (won - used[0])[left > 0] / left[left > 0]
-    G = len(without)
-    sizes = rows.independent
-    fewest = min(sizes)
-    factor *= (fewest - 1) / max(fewest - 3, 1)  # the variance of Student's t
+    auc, _, without = without_each(sums[:, sums[1] > 0])
+    without = without[np.isfinite(without)]
+    G, sizes = len(without), rows.independent
+    factor *= of_few_groups(rows.positive, rows.group)
     variance = factor * (G - 1) * np.var(without) if G > 1 else 0.0
     if variance < 1e-20:  # all pairs are ordered: the variance of so many groups
         variance = balanced_variance((rows.n * auc + 0.5) / (rows.n + 1), *sizes)

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from scipy import linalg
 
-from ._bootstrap import TIE, model_variance, weighted_auc, won_by
+from ._bootstrap import TIE, model_variance, won_by
 from ._coordinates import centred_rows, gram
 from ._groups import groups_left_out
 from ._objective import NUMBERS, at_optimum, can_refit, departure
@@ -81,6 +81,11 @@ def second_source(fit, rows, gradient=None) -> Source | None:
     """
     if min(rows.shape) > MOST or not _can_leave_out(fit.objective, rows):
         return None
+    return pairs_left_out(fit, rows, gradient)
+
+
+def pairs_left_out(fit, rows, gradient=None) -> Source | None:
+    """:func:`second_source` of any size, and however few rows a class has."""
     end = at_optimum(fit, rows, gradient)
     found = None if end is None else leave_pair_out(end, rows)
     if found is None:
@@ -116,9 +121,8 @@ class PairRows:
     @classmethod
     def of(cls, order, rows, limit) -> PairRows:
         """At most ``limit`` rows of each class, evenly spaced in the given order."""
-        positive = rows.positive[order]
-        neg, mass_neg = even_rows(order[~positive], rows.weight, limit)
-        pos, mass_pos = even_rows(order[positive], rows.weight, limit)
+        sample = even_sample(order, rows.positive, rows.weight, limit)
+        (neg, mass_neg), (pos, mass_pos) = sample
         return cls(neg, pos, mass_neg, mass_pos)
 
     @property
@@ -131,6 +135,12 @@ class PairRows:
         """Shares of the negative rows, and of the positive ones, in their classes."""
         neg, pos = self.mass_neg, self.mass_pos
         return neg / neg.sum(), pos / pos.sum()
+
+
+def even_sample(order, codes, weight, limit) -> list:
+    """:func:`even_rows` of each class, taken in the given order of all rows."""
+    classes = (order[codes[order] == code] for code in np.unique(codes))
+    return [even_rows(rows, weight, limit) for rows in classes]
 
 
 def even_rows(rows, weight, limit):
@@ -217,9 +227,8 @@ def of_placements(auc, of_neg, of_pos, pairs, rows):
     # DeLong, DeLong & Clarke-Pearson (1988): var(V₀₁)/n₀ + var(V₁₀)/n₁
     variance = _of_mean(of_neg, share_neg, rows.n_neg)
     variance += _of_mean(of_pos, share_pos, rows.n_pos)
-    # at least A(1 − A)/(2 max(n₀, n₁))
-    variance = max(variance, auc * (1 - auc) / (2 * max(rows.n_neg, rows.n_pos)))
-    return variance if variance > 1e-20 else model_variance(auc, rows)
+    # that of few rows is itself uncertain: at least Hanley and McNeil's
+    return max(variance, model_variance(auc, rows))
 
 
 def _of_mean(values, share, n):
@@ -261,8 +270,7 @@ def leave_pair_out(fit, rows):
         margin = refitted_margins(fit, rows, pairs)
     if margin is None:
         return None
-    everyone = weighted_auc(score[order], rows.positive[order], rows.weight[order])
-    return auc_of_pairs(margin, score[pairs.both], pairs, rows, everyone)
+    return auc_of_pairs(margin, score[pairs.both], pairs, rows, rows.auc(score))
 
 
 def _one_step(fit, rows, pairs, order):

@@ -7,9 +7,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
-from ..statistics._block_matrix import BlockMatrix
-from ..statistics._rows import Rows
-from ._bootstrap import weighted_auc
 from ._coordinates import Coordinates, spread
 from ._newton import SQUARED, Loss, minimise
 
@@ -189,24 +186,20 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
     # rare, so that all of these are used
     n = len(rows.positive)
     every = 1 if sparse.issparse(rows.X) else n // WALK_ROWS + 1
-    sample = rows[::every]
+    slope = objective.loss.slope(fit.score(rows.X), np.where(rows.positive, 1.0, -1.0))
+    g = objective.case_weight(rows) * slope
     # ∂_j = Σ_i g_i (x_ij − x̄_j) + l2_j w_j; with an intercept Σ g = 0 at the optimum
-    if isinstance(rows.X, BlockMatrix):
-        known = {"y": rows.positive, "weight": rows.weight}
-        # a copy has no stored scores, which would be sent to the workers
-        pull, excess, sums = rows.X.total(_pull_of_block, replace(fit), **known)
-        pull -= (excess / rows.n if objective.free else 0.0) * sums
-        g = _slopes(fit, sample, fit.score(sample.X))
-    else:
-        g = _slopes(fit, rows, fit.score(rows.X))
-        less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
-        pull, g = (g - less) @ rows.X, g[::every]
-    pull = pull + objective.l2 * fit.coef
+    less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
+    pull = (g - less) @ rows.X + objective.l2 * fit.coef
+    sample, g = rows[::every], g[::every]
     c, X = objective.case_weight(sample), sample.X
     neg, pos = objective.class_weight
     total = neg * rows.n_neg + pos * rows.n_pos
     force = every * (g**2 + solved**2 * total * c)
-    square = force @ (X.multiply(X) if sparse.issparse(X) else X**2)
+    if sparse.issparse(X):
+        square = force @ X.multiply(X)
+    else:
+        square = np.einsum("ij,ij->j", force[:, None] * X, X)
     walk = square
     if objective.intercept != "none":
         # Σ g²(x − x̄)² = Σ g²x² − x̄² Σ g²
@@ -216,20 +209,6 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
     if not varies.any():
         return float("nan")
     return float(np.sqrt(np.mean(pull[varies] ** 2 / walk[varies])))
-
-
-def _slopes(fit, rows, score):
-    """Slopes of the losses times the case weights, (n,)."""
-    slope = fit.objective.loss.slope(score, np.where(rows.positive, 1.0, -1.0))
-    return fit.objective.case_weight(rows) * slope
-
-
-def _pull_of_block(block, fit):
-    """``Σ g x``, ``Σ g`` and ``Σ w x`` of the rows of a block."""
-    rows = Rows(block.X, block.y, block.weight)
-    # not fit.score, which stores its result: threads share the fit
-    g = _slopes(fit, rows, np.asarray(block.X @ fit.coef).ravel() + fit.intercept)
-    return g @ rows.X, g.sum(), rows.weight @ rows.X
 
 
 def at_optimum(fit, rows, gradient=None) -> Fit | None:
@@ -302,25 +281,26 @@ def _separates(fit, rows):
 
 def _ranks_alike(fit, other, rows):
     """Whether the training AUCs of two fits differ by at most .02."""
-    pair = (
-        weighted_auc(f.score(rows.X), rows.positive, rows.weight) for f in (fit, other)
-    )
-    return abs(np.subtract(*pair)) <= _SAME_AUC
+    aucs = [rows.auc(model.score(rows.X)) for model in (fit, other)]
+    return np.ptp(aucs) <= _SAME_AUC
 
 
 def optimum(fit, rows) -> Fit | None:
     """The optimum of a fit's objective on some rows; None without convergence."""
-    objective = fit.objective
-    setting = Setting.of(objective, rows)
-    theta, converged = minimise(
-        setting.A,
-        rows.positive,
-        objective.case_weight(rows)[None],
-        objective.loss,
-        setting.penalty,
-        setting.start(fit, rows),
-    )
-    return setting.fit(rows, theta[0]) if converged[0] else None
+    found = optima(fit, rows, fit.objective.case_weight(rows)[None])
+    return None if found is None else found[0].fit(rows, found[1][0])
+
+
+def optima(fit, rows, weight) -> tuple[Setting, np.ndarray] | None:
+    """Setting and coefficients (m, d) of refits under m weightings of the rows.
+
+    ``weight`` of shape (m, n) holds the weights of the losses. None if a refit does not
+    converge.
+    """
+    setting, loss = Setting.of(fit.objective, rows), fit.objective.loss
+    known = setting.penalty, setting.start(fit, rows)
+    theta, converged = minimise(setting.A, rows.positive, weight, loss, *known)
+    return (setting, theta) if converged.all() else None
 
 
 def discriminant_ridge(

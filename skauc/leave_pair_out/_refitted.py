@@ -14,8 +14,7 @@ separated classes answer a slope that grows exponentially.
 
 import numpy as np
 
-from ._newton import minimise
-from ._objective import Setting
+from ._objective import optima
 
 # Most multiplications n min(n, P)² for all pairs: about .1 s
 EXACT = 1e7
@@ -68,17 +67,9 @@ def _scores_without(fit, rows, S, left_out):
 
 
 def refits(fit, rows, weight) -> tuple[np.ndarray, np.ndarray] | None:
-    """Rows A (n, d) and coefficients (m, d) of refits under m weightings of the rows.
-
-    ``weight`` of shape (m, n) holds the weights of the losses. None if a refit does not
-    converge.
-    """
-    setting = Setting.of(fit.objective, rows)
-    known = setting.penalty, setting.start(fit, rows)
-    theta, converged = minimise(
-        setting.A, rows.positive, weight, fit.objective.loss, *known
-    )
-    return (setting.A, theta) if converged.all() else None
+    """Rows A (n, d) and coefficients (m, d), as :func:`optima` finds them."""
+    found = optima(fit, rows, weight)
+    return None if found is None else (found[0].A, found[1])
 
 
 def _joined(fit, rows, S, k, scores):

@@ -1,16 +1,14 @@
 """Nine ridge models of a data set with their exact leave-pair-out AUC."""
 
 import numpy as np
-from scipy import linalg
 
-from ._bootstrap import weighted_auc
+from ..statistics._numerics import positive_eigen
 from ._coordinates import Coordinates, class_contrast, standard_unit
 from ._left_out import PAIR_ROWS, PairRows, auc_of_pairs, margins_without
 
 # Penalties in units of the mean within-class eigenvalue
 STRENGTHS = np.geomspace(3e-3, 3e2, 9)
 MOST = 600  # largest order of the matrix that is decomposed
-_RANK = 1e-10  # share of the largest eigenvalue below which others are rounding
 
 
 def ridge_models(rows):
@@ -40,7 +38,7 @@ def ridge_models(rows):
     root = np.sqrt(rows.weight)
     Z = space.A * root[:, None]
     # √c X = Z W, W with orthonormal rows, and Z = U √Λ Vᵀ, so that ZᵀZ = V Λ Vᵀ
-    values, V = _eigh(Z.T @ Z)
+    values, V = positive_eigen(Z.T @ Z)
     U = Z[pairs.both] @ V / np.sqrt(values)
     target = V.T @ (Z.T @ (root * np.where(rows.positive, 1.0, -1.0))) / np.sqrt(values)
     h = rows.n_neg * rows.n_pos / rows.n
@@ -52,16 +50,8 @@ def ridge_models(rows):
     directions = space.back(rows, V @ shares)
     auc = []
     for penalty, score in zip(penalties, (rows.X @ directions).T, strict=True):
-        everyone = weighted_auc(score, rows.positive, rows.weight)
-        auc.append(_auc(rows, pairs, values, U, target, penalty, everyone))
+        auc.append(_auc(rows, pairs, values, U, target, penalty, rows.auc(score)))
     return directions, np.array(auc)
-
-
-def _eigh(matrix):
-    """Eigenvalues beyond rounding, and their eigenvectors."""
-    values, vectors = linalg.eigh(matrix, driver="evd" if len(matrix) > 1 else "evr")
-    kept = values > max(_RANK * values.max(initial=0.0), np.finfo(float).tiny)
-    return values[kept], vectors[:, kept]
 
 
 def _auc(rows, pairs, values, U, target, penalty, everyone):

@@ -15,14 +15,15 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from .._validation import check_labels, check_positive, distinct_labels
+from .._validation import check_labels, distinct_labels
 from ..leave_pair_out._objective import stationarity
 from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
 from ..statistics._moments import class_moments
+from ..statistics._numerics import dense
 from ..statistics._row_blocks import gathered, row_blocks
 from ..statistics._rows import Rows
 from ._posterior import Evaluation, evaluations
-from ._sample import Sample, even_sample
+from ._sample import Sample, sample_of_classes
 from ._training_rows import (
     ASSUMED,
     CONTRACT,
@@ -30,10 +31,10 @@ from ._training_rows import (
     HELD_OUT,
     NEAR_REST,
     PARALLEL,
-    Judgement,
     distance,
     equal_means,
     is_parallel,
+    known_verdict,
 )
 from .reading._estimators import TAKE_BLOCKS
 from .reading._opened_model import OpenedModel
@@ -90,7 +91,7 @@ def _named(X, matrix, estimator):
         return X
     import pandas as pd
 
-    return pd.DataFrame(X.toarray() if hasattr(X, "toarray") else X, columns=names)
+    return pd.DataFrame(dense(X), columns=names)
 
 
 def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
@@ -103,7 +104,7 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
         weight = weight[counted]
     P = matrix.shape[1]
     count = max(_GATHERED // P, _SAMPLE_ROWS_A_FEATURE * P)
-    sample, mass = even_sample(codes, weight, count)
+    sample, mass = sample_of_classes(codes, weight, count)
     X, y = _named(matrix[sample], matrix, estimator), classes[codes[sample]]
     sampled = evaluations(estimator, X, y, mass, replace(question, rows="training"))
     if sampled[0].model.linear is None:  # the refits of other classifiers need all rows
@@ -113,9 +114,12 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
     opened, front = sampled[0].model.scored.opened, matrix
     for step in opened.steps:
         front = front.behind(step)
-    known = opened.W, classes, codes, weight, question.pos_label
-    whole = _Whole(blocks, matrix, front, *known)
-    return [_of_all(one.model, whole, question) for one in sampled]
+    whole = _Whole(blocks, matrix, front, opened.W, classes, codes, weight)
+    out = []
+    for part in (whole.sample_of(one.model) for one in sampled):
+        verdict = known_verdict(question) or _judge(part, whole, question.is_report)
+        out.append(Evaluation(part, question, verdict))
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,56 +133,31 @@ class _Whole:
     classes: np.ndarray
     codes: np.ndarray
     weight: np.ndarray
-    pos_label: object
 
     @cached_property
     def scores(self) -> np.ndarray:
         """Scores ``X @ Wᵀ`` of shape (n, k), from which those of all pairs are made."""
         return self.matrix @ self.W.T
 
-    def rows_of(self, model) -> Rows:
-        """The rows of the two classes of a model."""
-        if model.pair is None:
-            known = {
-                "pos_label": self.pos_label,
-                "classes": model.scored.opened.classes,
-            }
-            positive = check_positive(self.classes, **known)[self.codes]
-            return Rows(self.matrix, positive, self.weight).as_counts()
-        which = self._which(model)
-        positive = (self.classes == model.pair[1])[self.codes[which]]
-        rows = Rows(self.matrix.where(which), positive, self.weight[which])
-        return rows.as_counts()
-
-    def score_of(self, model) -> np.ndarray:
-        """The scores of these rows."""
-        if model.pair is None:
-            return self.matrix @ model.w_front
-        return self.scores[self._which(model)] @ model.mix
-
-    def _which(self, model):
-        """Mask of the rows of a pair of classes."""
-        return np.isin(self.classes, model.pair)[self.codes]
+    def sample_of(self, model) -> Sample:
+        """The rows that a model stands for, and their scores."""
+        which, matrix = slice(None), self.matrix
+        if model.pair is not None:
+            which = np.isin(self.classes, model.pair)[self.codes]
+            matrix = matrix.where(which)
+        positive = (self.classes == model.pos_label)[self.codes[which]]
+        rows = Rows(matrix, positive, self.weight[which]).as_counts()
+        return Sample(model, rows, self.scores[which] @ model.mix)
 
 
-def _of_all(model, whole, question):
-    """Evaluation of a model on all rows that its sample represents."""
-    sample = Sample(model, whole.rows_of(model), whole.score_of(model))
-    if question.rows != "auto":
-        judgement = Judgement(question.rows, "given")
-    elif not question.adaptive:
-        judgement = ASSUMED
-    else:
-        judgement = _judge(model, whole, sample.all_rows, question.is_report)
-    return Evaluation(model, question, judgement, sample)
-
-
-def _judge(model, whole, rows, clones):
+def _judge(sample, whole, clones):
     """Whether all rows trained a model: by its gradient, its scaler, or another fit."""
-    opened = model.scored.opened
+    model, opened, rows = sample.model, sample.model.scored.opened, sample.all_rows
     # the objective of a discriminant is that of the sample: its direction differs
-    if is_parallel(model) and stationarity(model.fit, rows) <= NEAR_REST:
-        return DETECTED
+    if is_parallel(model):
+        model.know(model.fit, rows, sample.score)
+        if stationarity(model.fit, rows) <= NEAR_REST:
+            return DETECTED
     if opened.steps and type(opened.steps[0]) is StandardScaler:
         return _by_means(opened.steps[0].mean_, whole)
     if not clones:

@@ -15,6 +15,7 @@ from ..leave_pair_out._bootstrap import (
     plus_632,
     weighted_auc,
 )
+from ..leave_pair_out._groups import sums_of_scores, without_each
 from ..statistics._checks import as_verbosity, check_integer, check_level, check_option
 from ..statistics._levels import balanced_variance
 from ..statistics._result import WholeAUC
@@ -191,9 +192,9 @@ def bootstrap_auc(
     groups : array-like of shape (n,), default=None
         Labels of groups of dependent rows, for example the measurements of a patient.
         Whole groups are drawn or left out [3]_, stratified by the classes that they
-        contain. Without groups the rows must be independent (no repeated measures, no
-        time series). Inner folds of a search by groups get them; stratified inner folds
-        keep the copies of a row together.
+        contain, and rows of different groups are compared. Without groups the rows must
+        be independent (no repeated measures, no time series). Inner folds of a search
+        by groups get them; stratified inner folds keep the copies of a row together.
     sample_weight : array-like of shape (n,), default=None
         Weights, used in the AUC and, if the estimator accepts them, in the fit. The
         interval resamples rows, so that it does not depend on the scale of the weights
@@ -225,8 +226,8 @@ def bootstrap_auc(
         If the estimator has neither ``decision_function`` nor ``predict_proba`` and is
         no regressor.
     ValueError
-        If the input or an option is invalid, a class has only one row (or one group),
-        or a refit returns scores that are not finite.
+        If the input or an option is invalid, a class has one row (or no two groups that
+        hold the same classes), or a refit returns scores that are not finite.
 
     See Also
     --------
@@ -267,17 +268,16 @@ def bootstrap_auc(
     warn_of_copies(X, positive, groups)
     # the samples depend on the seed and the labels only: all models share them
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-    if groups is None:
-        counts = bootstrap_counts(positive, n_resamples, rng)
-    else:
-        counts = _group_counts(groups, positive, n_resamples, rng)
+    units, kind = _strata(positive, groups)
+    counts = bootstrap_counts(kind, n_resamples, rng)[:, units]
     # the first sample holds each row once: the fit to all rows
     samples = np.vstack([np.ones((1, len(labels)), dtype=np.int64), counts])
     rows = X, labels, positive, weight, groups
     scores = _refitted(estimator, rows, samples, n_jobs, verbose)
     weight = np.ones(len(labels)) if weight is None else weight
     sizes = _sizes(positive, groups, weight)
-    found = _estimate(method, scores[0], scores[1:], counts, positive, weight, sizes)
+    known = counts, weight, sizes, partial(_aucs, positive, groups)
+    found = _estimate(method, scores[0], scores[1:], *known)
     return replace(found, pos_label=label)
 
 
@@ -295,34 +295,43 @@ def _sizes(positive, groups, weight):
 
 def _check_sizes(positive, groups):
     """Raise if no row (or group) of a class can be left out."""
-    rule = "groups must hold each class in 2 groups or more"
+    rule = "groups must hold each class in 2 groups or more with the same classes"
     if groups is None:
         rule = "y must hold 2 rows of each class or more"
-    smaller = min(class_units(positive, groups))
+    _, kind = _strata(positive, groups)
+    smaller = min(np.bincount(kind[kind & k > 0]).max() for k in (1, 2))
     if smaller < 2:
         raise ValueError(f"{rule} to be resampled, got {smaller}")
 
 
-def _group_counts(groups, positive, n_resamples, rng):
-    """Number of times that each sample drew the group of each row, (n_resamples, n).
+def _strata(positive, groups):
+    """Unit (row or group) of each row, and classes of each unit: 1, 2, or 3 for both.
 
-    Groups are drawn among those that hold the same classes, so that the sizes of the
+    Units are drawn among those that hold the same classes, so that the sizes of the
     classes vary with the sizes of the groups only.
     """
-    holds = [np.bincount(groups, positive == side) > 0 for side in (False, True)]
-    return bootstrap_counts(holds[0] + 2 * holds[1], n_resamples, rng)[:, groups]
+    units = np.arange(len(positive)) if groups is None else groups
+    neg, pos = (np.bincount(units, positive == side) > 0 for side in (False, True))
+    return units, neg + 2 * pos
 
 
-def _estimate(method, full, scores, counts, positive, weight, sizes):
+def _aucs(positive, groups, scores, weight):
+    """AUC of each of K weightings, and of all their pairs; none within a group."""
+    if groups is None:
+        return aucs(scores, positive, weight)[0], weighted_auc(scores, positive, weight)
+    each = zip(*np.broadcast_arrays(*np.atleast_2d(scores, weight)), strict=True)
+    sums = [sums_of_scores(score, positive, w, groups) for score, w in each]
+    return np.array([without_each(k)[0] for k in sums]), without_each(sum(sums))[0]
+
+
+def _estimate(method, full, scores, counts, weight, sizes, aucs_of):
     """Estimate from scores (n,) of the model and (n_resamples, n) of its refits."""
-    apparent = weighted_auc(full, positive, weight)
-    out = (counts == 0) * weight
-    replicates, _ = aucs(scores, positive, out)
-    outside = weighted_auc(scores, positive, out)
+    _, apparent = aucs_of(full, weight)
+    replicates, outside = aucs_of(scores, (counts == 0) * weight)
     if method == "optimism":
         # Harrell: A − mean_k(A_k of sample k − A_k of all rows)
-        own, _ = aucs(scores, positive, counts * weight)
-        auc = apparent - float(np.mean(own - aucs(scores, positive, weight)[0]))
+        own, everyone = aucs_of(scores, counts * weight)[0], aucs_of(scores, weight)[0]
+        auc = apparent - float(np.mean(own - everyone))
     elif method == "oob":
         auc = outside
     elif method == ".632":

@@ -297,7 +297,6 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> 
     of_fit = fit_params.pop("groups", None)
     groups = of_fit if groups is None else groups
     question = Question(prior, rows="training", left_out="fits", groups=groups)
-    data = X, y, weight
     if isinstance(search, list | tuple):
         if not search:
             raise ValueError(
@@ -306,22 +305,22 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> 
         params: tuple[dict, ...] = ({},) * len(search)
         row, score = np.arange(len(search)), None
         question = replace(question, rows="auto")
-        ways = [partial(_evaluated, model, *data, question) for model in search]
+        models: list[tuple[Any, Any]] = [(model, None) for model in search]
     elif _is_search(search):
         check_is_fitted(search, "cv_results_")
         row, score = _comparable(search)
         params = tuple(search.cv_results_["params"][i] for i in row)
-        may_fail = isinstance(getattr(search, "error_score", None), Real)
-        fit = partial(_refitted, search.estimator, *data, question, fit_params)
-        ways = [partial(fit, one, may_fail=may_fail) for one in params]
+        models = [(search.estimator, values) for values in params]
     else:
         raise TypeError(
             "search must be a fitted search or a list of fitted models, got "
             f"{type(search).__name__}"
         )
     is_best = row == getattr(search, "best_index_", -1)
-    calls = [partial(way, report=bool(k)) for way, k in zip(ways, is_best, strict=True)]
-    found = in_parallel(calls, n_jobs)
+    may_fail = isinstance(getattr(search, "error_score", None), Real)
+    make = partial(_made, (X, y, weight), question, fit_params, may_fail)
+    pairs = zip(models, is_best, strict=True)
+    found = in_parallel((partial(make, *of, report=best) for of, best in pairs), n_jobs)
     fitted = [k for k, one in enumerate(found) if one is not None]
     if not fitted:
         raise ValueError("search must have a candidate whose fit succeeds, got none")
@@ -333,7 +332,7 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> 
         (best,) = selected.tolist()
     else:  # nothing was selected: the best choice is reported
         best = int(np.argmax([c.choice for c in candidates]))
-        candidates[best] = ways[fitted[best]](report=True)
+        candidates[best] = make(*models[fitted[best]], report=True)
     # by the caller, so that worker processes do not repeat each other
     doubts.warn(dict.fromkeys(w for c in candidates for w in c.posterior.warnings))
     return candidates, best, table
@@ -388,24 +387,22 @@ def _comparable(search):
     return row, None if ranked is None else score[row]
 
 
-def _refitted(
-    estimator, X, y, weight, question, fit_params, params, *, may_fail, report
-):
-    """A candidate of a search, fitted to all rows; None if that fails and may fail."""
-    # as in scikit-learn's searches: an estimator among the values is cloned, not fitted
-    values = {name: clone(value, safe=False) for name, value in params.items()}
-    model = clone(clone(estimator).set_params(**values))
-    try:
-        model.fit(X, y, **fit_params)
-    except Exception:
-        if may_fail:
-            return None
-        raise
-    return _evaluated(model, X, y, weight, question, report=report)
+def _made(data, question, fit_params, may_fail, model, params, report):
+    """A candidate: a fitted model, or a search's fitted to all rows with parameters.
 
-
-def _evaluated(model, X, y, weight, question, report):
-    """A fitted model as a candidate; its posterior is a report if it is asked for."""
+    None if that fit fails and may fail. Its posterior is a report if it is asked for.
+    """
+    X, y, weight = data
+    if params is not None:
+        # as in scikit-learn's searches: estimators among the values are cloned
+        values = {name: clone(value, safe=False) for name, value in params.items()}
+        model = clone(clone(model).set_params(**values))
+        try:
+            model.fit(X, y, **fit_params)
+        except Exception:
+            if may_fail:
+                return None
+            raise
     [reported] = evaluations(model, X, y, weight, question)
     scored = replace(reported, question=replace(question, left_out="closed form"))
     found = candidate(scored)

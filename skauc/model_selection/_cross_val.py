@@ -9,7 +9,6 @@ import numpy as np
 from sklearn import get_config
 from sklearn.model_selection import StratifiedGroupKFold, check_cv, cross_validate
 from sklearn.utils import indexable
-from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._validation import check_groups, check_labels, positive_and_label
 from ..intervals._compare import error_of, same_ranking
@@ -19,13 +18,19 @@ from ..intervals._cross_val_comparison import (
     CrossValAUCComparisons,
 )
 from ..intervals._multiclass import AveragedAUC
+from ..leave_pair_out._groups import of_few_groups, sums_of_scores, without_each
 from ..statistics._checks import as_verbosity, check_interval, check_option, short
 from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._levels import placements
 from ..statistics._rows import class_units
 from ..statistics._wald import ALTERNATIVES
 from ._doubts import warn_of_copies
-from .reading._estimators import in_parallel, scores_towards, take_rows
+from .reading._estimators import (
+    groups_for_fit,
+    in_parallel,
+    scores_towards,
+    take_rows,
+)
 
 
 def cross_val_auc(
@@ -61,9 +66,9 @@ def cross_val_auc(
         As in :func:`sklearn.model_selection.cross_validate`; repeated splitters work.
     groups : array-like of shape (n,), default=None
         Groups of rows that depend on each other, for splitters that need them and for
-        the variance; an int ``cv`` then makes StratifiedGroupKFold. Pairs of one group
-        that lie in one fold count, too. Under metadata routing they may be part of
-        ``params`` instead.
+        the variance; an int ``cv`` then makes StratifiedGroupKFold. Rows of different
+        groups are compared; a fold of one group (LeaveOneGroupOut) compares its rows.
+        Under metadata routing they may be part of ``params`` instead.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     params : dict, default=None
@@ -108,8 +113,16 @@ def cross_val_auc(
     among the rows of that fold, with ties ½. The variance is the sum of the squared
     influences, corrected by ``n_{c,v}/(n_{c,v} − 1)``. Without repetitions it is
     ``Σ_v DeLong_v/V²``, the variance of LeDell's influence curve [1]_ up to this
-    correction. Scores of different folds are never compared. With G groups the
-    influences of a group are added before they are squared, times ``G/(G − 1)``.
+    correction. Scores of different folds are never compared. With G groups the variance
+    is the jackknife's, ``f (G − 1)/G Σ_a (A₍₋ₐ₎ − Ā)²``, with the mean A₍₋ₐ₎ of the
+    folds without group a, and ``f = (k − 1)/(k − 3)`` if the class with fewer groups
+    has k, as Student's t has a larger variance.
+
+    With a signal the interval of 95 % held the truth in .94 to .98 of simulated data
+    sets. On noise the chance in the training rows, which it does not cover, is as
+    large: it held ½ in .83 to .89 of the sets of 100 and 450 independent rows, and in
+    .94 to .97, .86 to .97 and .76 to .92 of those of 12, 40 and 150 groups. Whether an
+    AUC is above chance is a question for :func:`skauc.auc_permutation_test`.
 
     References
     ----------
@@ -132,11 +145,12 @@ def cross_val_auc(
     folds, groups = _split(cv, X, y, positive, groups, params)
     warn_of_copies(*indexable(X, positive, groups))
     how = params, n_jobs, verbose
-    scores = _held_out_scores(estimator, X, y, positive, folds, *how)
-    auc, influence = _fold_influence(scores, [test for _, test in folds], positive)
+    scores = _held_out_scores(estimator, X, y, positive, groups, folds, *how)
+    tests = [test for _, test in folds]
+    auc, influence = _fold_influence(scores, tests, positive, groups)
     smallest = min(class_units(positive, groups))
     # Rows (or groups) are independent: Var A = Σ_i (Σ_v parts of row i)²
-    error = float(np.sqrt((_of_groups(influence, groups) ** 2).sum()))
+    error = float(np.sqrt((influence**2).sum()))
     return AveragedAUC(float(auc.mean()), error, auc, smallest, pos_label=label)
 
 
@@ -151,13 +165,14 @@ def _split(cv, X, y, positive, groups, params):
     return list(splits), check_groups(groups, len(positive))
 
 
-def _held_out_scores(estimator, X, y, positive, folds, params, n_jobs, verbose=0):
+def _held_out_scores(
+    estimator, X, y, positive, groups, folds, params, n_jobs, verbose=0
+):
     """Scores of the test rows of every fold."""
     params = dict(params or {})
-    # the groups of the splitter are not passed to a fit that does not request them
-    if params and get_config()["enable_metadata_routing"]:
-        if not get_routing_for_object(estimator).consumes("fit", ["groups"]):
-            params.pop("groups", None)
+    if get_config()["enable_metadata_routing"]:  # then they are those of the splitter
+        params.pop("groups", None)
+    params |= groups_for_fit(estimator, groups)
     fold_scores = partial(_fold_scores, estimator, X, y, positive, params)
     with columns_named(X):
         calls = (partial(fold_scores, *fold) for fold in folds)
@@ -176,12 +191,14 @@ def _fold_scores(estimator, X, y, positive, params, train, test):
     return scores_towards(model, take_rows(X, test), y, positive)
 
 
-def _fold_influence(scores, tests, positive):
-    """AUC of each fold, and the influence of every row on the mean AUC.
+def _fold_influence(scores, tests, positive, groups):
+    """AUC of each fold, and the influence of every row (or group) on the mean AUC.
 
     The influence is ``Σ_v (V_i − A_v)/(V n_{c,v}) · √{n_{c,v}/(n_{c,v} − 1)}`` over the
     folds v that test row i.
     """
+    if groups is not None and groups.max() + 1 < len(groups):
+        return _group_influence(scores, tests, positive, groups)
     auc, influence = np.empty(len(tests)), np.zeros(len(positive))
     for v, (score, test) in enumerate(zip(scores, tests, strict=True)):
         auc[v], part = _one_fold(score, positive[test])
@@ -190,13 +207,24 @@ def _fold_influence(scores, tests, positive):
     return auc, influence
 
 
-def _of_groups(influence, groups):
-    """Sums of the influences (..., n) of the rows of each group, times √{G/(G − 1)}."""
-    if groups is None:
-        return influence
-    sums = np.array([np.bincount(groups, u) for u in np.atleast_2d(influence)])
-    G = sums.shape[-1]
-    return sums * np.sqrt(G / (G - 1))
+def _group_influence(scores, tests, positive, groups):
+    """AUC of each fold between its groups, and the influence of every group.
+
+    The influence of group a is ``√{f (G − 1)/G} (A₍₋ₐ₎ − Ā)``, where A₍₋ₐ₎ is the mean
+    over the folds that have pairs without it, and f the variance of Student's t.
+    """
+    n, auc, without = len(positive), [], []
+    for values, test in zip(scores, tests, strict=True):
+        _check_sizes(positive[test])
+        score, tested = np.zeros((2, n))
+        score[test], tested[test] = values, 1.0
+        sums = sums_of_scores(score, positive, tested, groups, sole=True)
+        of_fold, _, rest = without_each(sums)
+        auc.append(of_fold)
+        without.append(rest)
+    mean = np.ma.masked_invalid(without).mean(axis=0).compressed()  # A₍₋ₐ₎
+    factor = of_few_groups(positive, groups) * (1 - 1 / len(mean))
+    return np.array(auc), np.sqrt(factor) * (mean - mean.mean())
 
 
 def _no_score(estimator, X, y):
@@ -206,18 +234,23 @@ def _no_score(estimator, X, y):
 
 def _one_fold(score, positive):
     """AUC of one fold, and ``(V_i − A)/√{n_c(n_c − 1)}`` of its rows."""
-    counts = positive.sum(), (~positive).sum()
-    if min(counts) < 2:
-        raise ValueError(
-            "cv must put at least two rows of each class into every test fold, got "
-            f"{min(counts)}; use StratifiedKFold, or StratifiedGroupKFold for groups"
-        )
+    _check_sizes(positive)
     v01, v10 = placements(score[~positive], score[positive])
     auc, influence = v10.mean(), np.empty(len(score))
     for mask, v in ((positive, v10), (~positive, v01)):
         # (V − A)/n · √{n/(n − 1)}: squares add up to DeLong's variance.
         influence[mask] = (v - auc) / np.sqrt(len(v) * (len(v) - 1))
     return auc, influence
+
+
+def _check_sizes(positive):
+    """Raise if a fold has fewer than two rows of a class."""
+    counts = positive.sum(), (~positive).sum()
+    if min(counts) < 2:
+        raise ValueError(
+            "cv must put at least two rows of each class into every test fold, got "
+            f"{min(counts)}; use StratifiedKFold, or StratifiedGroupKFold for groups"
+        )
 
 
 def compare_cross_val_auc(
@@ -316,8 +349,8 @@ def compare_cross_val_auc(
     correlation [6]_. Row i has the influence ``Σ_v (V_i − A_v)/(V n_{c,v})`` on each
     AUC (see :func:`cross_val_auc`) [5]_. The variance of ``influence`` is the sum of
     the squared differences between the influences on two models, averaged over the
-    repetitions that test a row. If all d_j are equal, the standard error of
-    ``influence`` replaces the one from s.
+    repetitions that test a row, or those of the groups. If all d_j are equal, the
+    standard error of ``influence`` replaces the one from s.
 
     **Size.** For two models of equal AUC and the level .05 the corrected t test rejects
     in .04 to .07 of the data sets with repeated folds or random splits, and in .01 to
@@ -379,7 +412,7 @@ def compare_cross_val_auc(
         raise ValueError(f"cv must make at least two folds, got {len(folds)}")
     warn_of_copies(X, positive, groups)
     scores = [
-        _held_out_scores(model, X, y, positive, folds, params, n_jobs)
+        _held_out_scores(model, X, y, positive, groups, folds, params, n_jobs)
         for model in models
     ]
     known = scores, folds, positive, groups
@@ -389,10 +422,9 @@ def compare_cross_val_auc(
 def _compare_folds(names, scores, folds, positive, groups, rope, alternative, label):
     """Compare models by their scores of the test rows of shared folds."""
     trains, tests = zip(*folds, strict=True)
-    parts = [_fold_influence(score, tests, positive) for score in scores]
+    parts = [_fold_influence(score, tests, positive, groups) for score in scores]
     # U_i holds the influence of each row on AUC i: U_i·U_j = Cov(A_i, A_j).
     auc, U = (np.array(part) for part in zip(*parts, strict=True))
-    U = _of_groups(U, groups)
     means = auc.mean(axis=1)
     smaller = min(class_units(positive, groups))
 

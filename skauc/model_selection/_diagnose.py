@@ -16,7 +16,6 @@ from ..statistics._result import Result, shown
 from . import _doubts as doubts
 from ._posterior import evaluations
 from ._question import Question
-from ._sample import auc_of_scores
 from .reading._estimators import fitted_clone
 from .reading._opened_model import OpenedModel
 
@@ -306,20 +305,14 @@ def diagnose(
     refuse_collection("X", X)
     if not question.adaptive:
         raise ValueError(f"prior must be an adaptive prior, got {prior!r}")
-    estimator = _fitted(estimator, X, y, sample_weight, pos_label, groups)
+    try:
+        OpenedModel.of(estimator)
+    except NotFittedError:
+        estimator = fitted_clone(estimator, X, y, sample_weight, pos_label, groups)
     found = evaluations(estimator, X, y, sample_weight, question)
     if len(found) > 1:
         return PairwiseDiagnosis({one.model.pair: _diagnosis(one) for one in found})
     return _diagnosis(found[0])
-
-
-def _fitted(estimator, X, y, sample_weight, pos_label, groups):
-    """The estimator, or a clone fitted to the rows if it is not fitted."""
-    try:
-        OpenedModel.of(estimator)
-    except NotFittedError:
-        return fitted_clone(estimator, X, y, sample_weight, pos_label, groups)
-    return estimator
 
 
 def _diagnosis(evaluation) -> Diagnosis:
@@ -333,7 +326,7 @@ def _diagnosis(evaluation) -> Diagnosis:
     published = replace(evaluation, question=Question("paper"))
     neg, pos = class_moments(model.score, model.positive, model.front.weight)
     data = projection.model
-    left_out = data.leave_pair_out and data.size.n_features > 1
+    left_out = data.prior.leave_pair_out and data.size.n_features > 1
     left_out = left_out and not evaluation.held_out and model.linear is not None
     paper = {"paper's prior": published.projection.auc().mean()}
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -365,7 +358,7 @@ def _estimates(evaluation, neg, pos):
     name = "empirical" if evaluation.held_out else "resubstitution"
     out = {
         "plug-in binormal": BinormalROC.from_moments(neg, pos, equal_variance=True).auc,
-        name: auc_of_scores(model.score, model.front),
+        name: model.front.auc(model.score),
         "adaptive, model alone": float(ndtr(evaluation.projection.probit[0])),
     }
     if posterior.leave_pair_out is not None:

@@ -17,6 +17,7 @@ from .reading._estimators import (
     has_columns,
     n_columns,
     row_keys,
+    searches_in,
     take_columns,
     take_rows,
 )
@@ -112,8 +113,14 @@ def rounded_decisions(score_range, intercept) -> list[str]:
     ]
 
 
-def copied_rows(rows) -> list[str]:
-    """Sentence if rows occur several times, exactly or nearly (oversampling)."""
+def copies_of(model) -> list[str]:
+    """Sentence if rows of a model occur several times, exactly or nearly."""
+    group = model.front.group
+    # without a linear model its rows hold the decision only
+    rows = model.rows if model.linear is not None else model.scored.content
+    no_numbers = model.linear is None and rows.shape[1] == 1
+    if no_numbers or group is not None:
+        return equal_rows(model.given_rows, model.positive, group)
     return list(rows.cached("copies", lambda: tuple(_copies(rows))))
 
 
@@ -256,6 +263,11 @@ SUPERVISED_STEP = (
     "(few strong features) or too low (by up to 0.18 for text). Use "
     "AdaptivePrior(refits=5), which refits the whole estimator"
 )
+RESAMPLED = (
+    "{name} resampled the rows of the fit, so that only refits of the whole estimator "
+    'can leave rows out: use class_weight="balanced" instead of it, or '
+    "AdaptivePrior(refits=5)"
+)
 NO_CLOSED_FORM = (
     "no closed form holds for {name}: its AUC comes only from fits that leave rows "
     "out (20 or 5 in a report, 5 in a scorer)"
@@ -329,28 +341,33 @@ OTHER_FEATURES = (
 
 def of_search(search) -> list[str]:
     """Reasons why the candidates of a search cannot be compared on their rows."""
-    name, out = type(search).__name__, []
-    if hasattr(search, "factor") and search.random_state is None:
-        out.append(
-            f"{name} without random_state draws other rows for every candidate of a "
-            "round, so that its ranking and best_score_ cannot be trusted: pass "
-            "random_state"
-        )
-    return out
-
-
-def split_by_groups(search) -> list[str]:
-    """Sentence if a search was split or scored as rows that depend on each other."""
-    name = type(getattr(search, "cv", None)).__name__
-    scorers = getattr(search, "scorer_", None)
-    scorers = scorers.values() if isinstance(scorers, dict) else [scorers]
-    if any(getattr(scorer, "knows_groups", False) for scorer in scorers):
-        name = "a scorer with groups"
-    elif "Group" not in name and "TimeSeries" not in name:
+    if not hasattr(search, "factor") or search.random_state is not None:
         return []
-    in_time = "TimeSeries" in name
-    remedy = "report cross_val_auc with this cv" if in_time else "pass groups="
     return [
-        f"{name} was used because rows depend on each other, but the posterior takes "
-        f"all rows for independent, so that the AUC is too high: {remedy}"
+        f"{type(search).__name__} without random_state draws other rows for every "
+        "candidate of a round, so that its ranking and best_score_ cannot be trusted: "
+        "pass random_state"
     ]
+
+
+def scorers_of(search) -> list:
+    """The scorers of a fitted search."""
+    scorers = getattr(search, "scorer_", None)
+    return list(scorers.values()) if isinstance(scorers, dict) else [scorers]
+
+
+def split_by_groups(model) -> list[str]:
+    """Sentence if a search was split or scored as rows that depend on each other."""
+    for search in (model, *(search for _, search in searches_in(model))):
+        name = type(getattr(search, "cv", None)).__name__
+        if any(getattr(one, "knows_groups", False) for one in scorers_of(search)):
+            name = "a scorer with groups"
+        elif "Group" not in name and "TimeSeries" not in name:
+            continue
+        in_time = "TimeSeries" in name
+        remedy = "report cross_val_auc with this cv" if in_time else "pass groups="
+        return [
+            f"{name} was used because rows depend on each other, but the posterior "
+            f"takes all rows for independent, so that the AUC is too high: {remedy}"
+        ]
+    return []

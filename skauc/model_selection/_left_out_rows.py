@@ -55,7 +55,7 @@ from ..leave_pair_out._folds import FOLDS, repeated_folds
 from ..leave_pair_out._groups import FEWEST, OF_FOLDS, auc_of_groups, sums_of_scores
 from ..leave_pair_out._left_out import PairRows, Source, second_source
 from ..leave_pair_out._objective import STOPPED
-from ..leave_pair_out._out_of_bag import pairs_out_of_bag
+from ..leave_pair_out._out_of_bag import OF_CURVED, pairs_out_of_bag
 from ..statistics._rows import Rows
 from . import _doubts as doubts
 from .reading._affine_steps import has_frozen
@@ -65,10 +65,7 @@ from .reading._opened_model import NOT_LINEAR, NotLinearError, decisions
 # (rows, fits) of a report: AUCs of single samples vary more for fewer rows
 _SAMPLES = ((200, 20), (500, 10), (np.inf, 5))
 _FOLDS = ((500, 20), (np.inf, 5))
-_SCORER_FITS = 5  # of a scorer where no model of the data set holds
-# Variances in units of Hanley and McNeil's with n/2 rows a class. With 5 refits of
-# models with selection or an L1 penalty the mean squared error is 1.30 (.12) units.
-_OF_SAMPLES, _OF_FOLDS = 1.5, 1.5
+SCORER_FITS = 5  # of a scorer where no model of the data set holds
 # Probits, and deviations, between the model of the data set and pairs left out, beyond
 # which refits decide. In 976 fits to real rows 7 are beyond both, the model being wrong
 _GAP, _UNEXPLAINED = 1.0, 2.5
@@ -124,7 +121,7 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
             return _confirmed(sample, source, projection, prior.verbose)
     # a scorer fits only where the model of the data set does not hold
     if may_fit or (prior.refits is None and model.broken_by is not None):
-        K = None if question.is_report else _SCORER_FITS
+        K = None if question.is_report else SCORER_FITS
         whole = not behind_steps
         source, reasons = _by_fits(sample, K, prior.verbose, whole=whole)
         return _beside_model(source, few + reasons, projection, question)
@@ -143,7 +140,7 @@ def _can_stay(model):
 
 def _groups_left_out(sample, question):
     """AUC of pairs of groups in closed form, or of folds of whole groups."""
-    model, prior, found = sample.model, question.prior, None
+    model, prior, found, reasons = sample.model, question.prior, None, []
     if min(model.front.independent) < FEWEST:
         raise ValueError(
             f"groups must hold rows of each class in at least {FEWEST} groups, because "
@@ -154,7 +151,7 @@ def _groups_left_out(sample, question):
     if found is None or found.departure > STOPPED:
         found = None
         if prior.refits != 0:
-            K = prior.refits or (None if question.is_report else _SCORER_FITS)
+            K = prior.refits or (None if question.is_report else SCORER_FITS)
             whole = prior.refits or not _can_stay(model)
             found, _ = _by_fits(sample, K, prior.verbose, whole=whole)
         if found is None:
@@ -163,7 +160,9 @@ def _groups_left_out(sample, question):
                 "made: refits=0 forbids them, a FrozenEstimator has none, an inner "
                 "splitter may need the groups, or a fold may lack a class"
             )
-    return replace(found, alone=True), []
+        if not question.is_report and model.broken_by is None:
+            reasons = [doubts.NO_CLOSED_FORM.format(name=model.name)]
+    return replace(found, alone=True), reasons
 
 
 def out_of_bag(model) -> tuple[Source | None, list[str]]:
@@ -211,9 +210,8 @@ def _confirmed(sample, source, projection, verbose):
 
 def _beside_model(source, reasons, projection, question):
     """A source of fits in a report, alone if the model of the data set contradicts."""
-    if source is None or projection is None or not question.is_report:
-        return source, reasons
-    if _gap(projection, source)[1]:
+    known = source is not None and projection is not None and question.is_report
+    if not known or _gap(projection, source)[1]:
         return source, reasons
     return _without_model(source, projection)
 
@@ -228,7 +226,8 @@ def _without_model(source, projection):
     """The source without the model of the data set, and the doubt about both."""
     model = float(ndtr(projection.probit[0]))
     reason = doubts.TWO_ANSWERS.format(model=model, left_out=source.auc)
-    return replace(source, alone=True), [reason]
+    variance = projection.model.size.spread * source.variance
+    return replace(source, alone=True, variance=variance), [reason]
 
 
 def _by_fits(sample, K, verbose, whole):
@@ -271,10 +270,10 @@ def _by_samples(model, K, verbose, whole):
     outside = weighted_auc(scores, positive, (drawn == 0) * front.weight)
     if not np.isfinite(outside):
         return None
-    auc = plus_632(weighted_auc(model.score, positive, front.weight), outside)
+    auc = plus_632(front.auc(model.score), outside)
     # a solver may be far from an optimum, at another model in every fit
     of_solver = np.var(aucs(scores, positive, front.weight)[0], ddof=1)
-    variance = _OF_SAMPLES * model_variance(auc, front) + of_solver
+    variance = _variance(auc, model) + of_solver
     return Source(auc, float(variance), "refits")
 
 
@@ -299,8 +298,13 @@ def _by_folds(model, K, verbose, whole):
     auc = weighted_auc(scores, model.positive, out * front.weight)
     if not np.isfinite(auc):
         return None
-    variance = _OF_FOLDS * model_variance(auc, front)
-    return Source(auc, float(variance), "folds")
+    return Source(auc, _variance(auc, model), "folds")
+
+
+def _variance(auc, model):
+    """Hanley and McNeil's variance, larger for a model whose features do not count."""
+    factor = 1.0 if model.broken_by is None else OF_CURVED
+    return factor * model_variance(auc, model.front)
 
 
 def _folds_of_groups(scored, K):

@@ -11,18 +11,19 @@ from functools import cached_property
 
 import numpy as np
 
-from ..adaptive._join import CONTRAST
+from ..adaptive._join import CONTRAST, posterior_of_source
 from ..intervals._auc_estimate import score_variance
 from ..intervals._projection import project, ranks_nothing, warn_undefined
 from ..intervals._sample import Sample as ScoreSample
 from ..leave_pair_out._left_out import Source
 from ..posterior._auc_posterior import AUCPosterior, point_mass_at_half, shifted
 from ..posterior._pairwise import PairwiseAUCPosterior
+from ..statistics._levels import shrunk_auc
 from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
 from ._question import Question
 from ._sample import Sample
-from ._training_rows import ASSUMED, Judgement, judge_rows
+from ._training_rows import Verdict, judge_rows, known_verdict
 from .reading._fitted_model import FittedModel, fitted_models
 from .reading._opened_model import NotLinearError
 
@@ -33,23 +34,26 @@ class Evaluation:
 
     Parameters
     ----------
-    model : FittedModel
-    question : Question
-    rows : Judgement
-        Whether the rows trained the model.
     sample : Sample
-        What the rows of the model stand for.
+        The model, and what its rows stand for.
+    question : Question
+    verdict : Verdict
+        Whether the rows trained the model.
     """
 
-    model: FittedModel
-    question: Question
-    rows: Judgement
     sample: Sample
+    question: Question
+    verdict: Verdict
+
+    @cached_property
+    def model(self) -> FittedModel:
+        """The model."""
+        return self.sample.model
 
     @property
     def held_out(self) -> bool:
         """Whether the rows did not train the model."""
-        return self.rows.kind == "held-out"
+        return self.verdict.kind == "held-out"
 
     @cached_property
     def reason_unranked(self) -> str | None:
@@ -64,24 +68,22 @@ class Evaluation:
         The adaptive prior uses the features that entered, a conjugate prior those in
         front of the linear model. For held-out rows the score is the only feature.
         """
-        model = self.model
         if self.reason_unranked is not None:
             return None
+        model, sample, question = self.model, self.sample, self.question
+        along = sample.all_rows, model.w_front, sample.score
         if self.held_out:
-            scores = self.sample.scores_as_feature
-            return self._project(scores, np.ones(1), self.sample.score)
-        if self.question.adaptive:
-            return self._project(model.rows, model.w, model.score)
-        return self._project(self.sample.all_rows, model.w_front, self.sample.score)
-
-    def _project(self, rows, w, score):
-        """Posterior of the scores ``rows.X @ w`` under the prior."""
-        prior, covariance = self.question.prior, self.question.covariance
-        return project(prior, rows, w, score, covariance)
+            along = sample.scores_as_feature, np.ones(1), sample.score
+        elif question.adaptive:
+            along = model.rows, model.w, model.score
+        return project(question.prior, *along, question.covariance)
 
     @cached_property
     def _source_and_reasons(self) -> tuple[Source | None, list[str]]:
         """The AUC of rows left out, and doubts about it."""
+        unranked = self.reason_unranked is not None
+        if self.held_out or not self.question.adaptive or unranked:
+            return None, []
         # there is no model of the data set behind a curved step that used y
         projection = None if self.model.broken_by is not None else self.projection
         return rows_left_out(self.sample, self.question, projection)
@@ -89,23 +91,16 @@ class Evaluation:
     @property
     def source(self) -> Source | None:
         """The AUC of rows left out; None if there is none."""
-        if (
-            self.held_out
-            or not self.question.adaptive
-            or self.reason_unranked is not None
-        ):
-            return None
         return self._source_and_reasons[0]
 
     @cached_property
     def posterior(self) -> AUCPosterior:
         """Posterior of the AUC with all doubts about it."""
+        known = {"rows": str(self.verdict), "pos_label": self.model.pos_label}
         if self.reason_unranked is not None:
             warn_undefined(self.reason_unranked)
-            nothing = point_mass_at_half()
-            return replace(nothing, rows=str(self.rows), pos_label=self.model.pos_label)
-        known = {"rows": str(self.rows), "warnings": tuple(self.doubts)}
-        return replace(self._joined(), pos_label=self.model.pos_label, **known)
+            return replace(point_mass_at_half(), **known)
+        return replace(self._joined(), warnings=tuple(self.doubts), **known)
 
     @property
     def choice(self) -> float:
@@ -134,12 +129,14 @@ class Evaluation:
         if not self.question.adaptive:
             return self.projection.auc()
         if self.held_out:
-            source = _empirical(self.sample.scores_as_feature)
-            return posterior_of_source(source, self.sample.size)
+            empirical = _empirical(self.sample.scores_as_feature)
+            return posterior_of_source(empirical, self.sample.size)
+        source = self.source
         if self.without_model:
-            posterior = posterior_of_source(self.source, self.sample.size, keep=True)
+            known = {"leave_pair_out": source.auc, "second_source": source.method}
+            posterior = posterior_of_source(source, self.sample.size, **known)
         else:
-            posterior = self.projection.auc(self.source)
+            posterior = self.projection.auc(source)
             posterior = replace(posterior, choice_probit=self._choice_by_model)
         return shifted(posterior, self.sample.probit_shift)
 
@@ -158,22 +155,17 @@ class Evaluation:
         if not self.question.adaptive:
             return out
         if self.held_out:
-            if self.rows.how == "detected":
+            if self.verdict.how == "detected":
                 out.append(doubts.JUDGED_HELD_OUT)
             return out
-        out += model.doubts
+        if (sampler := model.scored.opened.resampled_by) is not None:
+            out.append(doubts.RESAMPLED.format(name=sampler))
         if front.group is None:
             out += doubts.split_by_groups(model.estimator)
         # the weights of a sample are not copies, and other scores leave no rows out
         if self.sample.is_all and self.question.left_out != "none":
-            # without a linear model its rows hold the decision only
-            rows = model.rows if model.linear is not None else model.scored.content
-            no_numbers = model.linear is None and rows.shape[1] == 1
-            if no_numbers or front.group is not None:
-                out += doubts.equal_rows(model.given_rows, model.positive, front.group)
-            else:
-                out += doubts.copied_rows(rows)
-        if self.rows.how == "assumed":
+            out += doubts.copies_of(model)
+        if self.verdict.how == "assumed":
             out.append(doubts.ROWS_ASSUMED.format(name=model.name))
         source, reasons = self._source_and_reasons
         out += reasons
@@ -190,8 +182,6 @@ class Evaluation:
     def _doubts_of_weights(self):
         if self.model.front.group is not None:
             return []  # variances over groups do not depend on the scale of weights
-        if self.sample.is_all:
-            return doubts.not_counts(self.model.weight)
         rows = self.sample.all_rows
         given = rows.weight / np.where(rows.positive, *rows.raised[::-1])
         return doubts.not_counts(given)
@@ -199,17 +189,15 @@ class Evaluation:
     def warn(self, *, once=False) -> None:
         """Issue the doubts as warnings; ``once`` per data set, for a search."""
         known = self.doubts if self.reason_unranked is None else []
-        model = (
-            self.model
-        )  # the decisions of a curved model do not tell data sets apart
+        model = self.model
+        # the decisions of a curved model do not tell data sets apart
         rows = model.scored.content if model.linear is None else model.front
         doubts.warn(known, rows if once else None, model.score)
 
     def error(self) -> float:
         """Bayesian error estimate at the model's own threshold."""
         self._warn_of_score()
-        model = self.model
-        share_pos = model.front.share_pos
+        model, share_pos = self.model, self.model.front.share_pos
         if self.projection is None:  # all rows get the same prediction
             called_positive = model.score[0] > model.threshold
             return float(1 - share_pos if called_positive else share_pos)
@@ -226,16 +214,16 @@ class Evaluation:
 
     def _warn_of_score(self):
         """Issue the doubts about a score that comes without an interval."""
-        name = self.model.broken_by
-        if self.model.linear is None and not self.held_out:
-            raise NotLinearError(
-                f"{name} is not linear, so that this score needs rows that did not "
-                "train it: use skauc.cbauc_scorer, which leaves rows out by folds"
-            )
+        model, reasons, name = self.model, [], self.model.broken_by
         if name is not None and not self.held_out:
-            reason = doubts.CLOSED_FORM_ANYWAY.format(name=name)
-            doubts.warn([reason], self.model.front, self.model.score)
-        doubts.warn(self._doubts_of_weights(), self.model.front, self.model.score)
+            if model.linear is None:
+                raise NotLinearError(
+                    f"{name} is not linear, so that this score needs rows that did not "
+                    "train it: use skauc.cbauc_scorer, which leaves rows out by folds"
+                )
+            reasons.append(doubts.CLOSED_FORM_ANYWAY.format(name=name))
+        reasons += self._doubts_of_weights()
+        doubts.warn(reasons, model.front, model.score)
 
 
 def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
@@ -261,11 +249,10 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
         groups=question.groups,
         any_classifier=question.adaptive,
     )
-    unjudged = question.rows == "auto" and not question.adaptive
+    samples = [Sample(model, model.front, model.score) for model in models]
     how = {"clones": question.is_report}  # a scorer fits nothing
-    judgement = ASSUMED if unjudged else judge_rows(models[0], question.rows, **how)
-    samples = map(Sample.of_all, models)
-    return [Evaluation(one.model, question, judgement, one) for one in samples]
+    verdict = known_verdict(question) or judge_rows(models[0], **how)
+    return [Evaluation(sample, question, verdict) for sample in samples]
 
 
 def posterior_of(found):
@@ -276,22 +263,10 @@ def posterior_of(found):
     return PairwiseAUCPosterior(posteriors)
 
 
-def posterior_of_source(source, size, *, keep=False) -> AUCPosterior:
-    """Posterior that is normal in probits, from an AUC and its variance."""
-    z = size.probit(source.auc)
-    # the delta method: Var Z = Var A/φ(z)²
-    variance = source.variance * 2 * np.pi * np.exp(z**2)
-    entered = {}
-    if keep:
-        entered = {"leave_pair_out": source.auc, "second_source": source.method}
-    variance = max(variance, np.finfo(float).tiny)
-    return AUCPosterior.normal(z, variance, choice_probit=z, **entered)
-
-
 def _empirical(rows) -> Source:
     """Empirical AUC of held-out scores, with the variance of its score interval."""
     weight = rows.weight if rows.weighted else None
     [scores] = ScoreSample.split([rows.X[:, 0]], rows.positive, weight, rows.group)
-    # (An + ½)/(n + 1): an AUC of 0 or 1 must not have variance 0
-    moved = (scores.auc * rows.n + 0.5) / (rows.n + 1)
-    return Source(scores.auc, float(score_variance(scores)(moved)), "empirical")
+    # an AUC of 0 or 1 must not have variance 0
+    variance = score_variance(scores)(shrunk_auc(scores.auc, rows.n))
+    return Source(scores.auc, float(variance), "empirical")

@@ -10,16 +10,20 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check
 
 from .._validation import check_groups
 from ..intervals._projection import warn_undefined
-from ..leave_pair_out._left_out import leave_pair_out
-from ..leave_pair_out._objective import STOPPED, at_optimum, departure
+from ..leave_pair_out._groups import sums_of_scores, without_each
+from ..leave_pair_out._left_out import pairs_left_out
+from ..leave_pair_out._objective import STOPPED
 from ..statistics._checks import check_option, short
 from ..statistics._levels import empirical_auc
+from ..statistics._rows import class_units
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
-from ._doubts import STOPPED_EARLY, copied_rows, equal_rows, warn, warn_of_copies
+from ._doubts import STOPPED_EARLY, copies_of, equal_rows, warn, warn_of_copies
 from ._left_out_rows import out_of_bag
+from ._posterior import evaluations
+from ._question import Question
 from ._scorers import Scorer, ready_made
-from ._training_rows import ASSUMED, HELD_OUT, judge_rows
+from ._training_rows import ASSUMED, HELD_OUT
 from .reading._estimators import (
     checked_rows,
     decision_values,
@@ -28,7 +32,6 @@ from .reading._estimators import (
     scores_towards,
     take_rows,
 )
-from .reading._fitted_model import fitted_models
 
 
 def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
@@ -105,12 +108,12 @@ def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
     return Scorer("make_lpo_auc_scorer", _leave_pair_out, params)
 
 
-def _leave_pair_out(estimator, X, y, *, sample_weight, **how):
-    X, y, sample_weight = rows_in_memory(X, y, sample_weight)
-    how["any_classifier"] = True
-    model, *more = fitted_models(estimator, X, y, sample_weight, **how)
+def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
+    data = rows_in_memory(X, y, sample_weight)
+    evaluation, *more = evaluations(estimator, *data, Question(**options))
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
+    model = evaluation.model
     if not np.any(model.w_front):
         warn_undefined(f"the coefficients of {short(estimator)} are all 0")
         return 0.5
@@ -130,26 +133,21 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **how):
             f"{model.name} has no leave-pair-out AUC in closed form "
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
-    trained = judge_rows(model, clones=False) not in (HELD_OUT, ASSUMED)
-    fit = at_optimum(model.fit, model.front) if trained else None
-    found = None if fit is None else leave_pair_out(fit, model.front)
-    if found is None:
+    trained = evaluation.verdict not in (HELD_OUT, ASSUMED)
+    source = pairs_left_out(model.fit, model.front) if trained else None
+    if source is None:
         raise ValueError(
             "X must be the rows (and sample_weight the weights) that trained the "
             f"{model.name}, got rows on which its gradient is not 0, a singular fit, "
-            "groups without a closed form, or too weak a penalty for features of such "
-            "different units; scale the features, or use skauc.cv_auc_scorer"
+            "groups without a closed form (a squared hinge, or more than 10 000 pairs "
+            "of groups or 2000 rows), or too weak a penalty for features of such "
+            "different units; scale the features, or use skauc.make_cv_auc_scorer"
         )
-    group = model.front.group
-    if group is None:
-        copies = copied_rows(model.rows)
-    else:
-        copies = equal_rows(model.given_rows, model.positive, group)
-    warn(copies, model.front, model.score)
-    if departure(model.fit, fit, model.front) > STOPPED:
-        source = "rows left out of the optimum"
-        warn([STOPPED_EARLY.format(name=model.name, source=source)])
-    return found[0]
+    warn(copies_of(model), model.front, model.score)
+    if source.departure > STOPPED:
+        way = "rows left out of the optimum"
+        warn([STOPPED_EARLY.format(name=model.name, source=way)])
+    return source.auc
 
 
 def make_cv_auc_scorer(
@@ -178,7 +176,8 @@ def make_cv_auc_scorer(
         Number of folds that are fitted in parallel, as in joblib.
     groups : array-like of shape (n,), default=None
         Group of each row. An int ``cv`` then makes that many
-        :class:`sklearn.model_selection.StratifiedGroupKFold`.
+        :class:`sklearn.model_selection.StratifiedGroupKFold`. Rows of different groups
+        are compared, as in :func:`skauc.cross_val_auc`.
 
     Returns
     -------
@@ -218,37 +217,33 @@ def make_cv_auc_scorer(
     """
     check_option("pooling", pooling, ("mean", "pairs"))
     cv = list(cv) if isinstance(cv, Iterator) else cv
-    params = dict(
-        cv=cv,
-        pooling=pooling,
-        pos_label=pos_label,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        groups=groups,
-    )
+    params = dict(cv=cv, pooling=pooling, pos_label=pos_label)
+    params |= dict(random_state=random_state, n_jobs=n_jobs, groups=groups)
     return Scorer("make_cv_auc_scorer", _cv_auc, params)
 
 
 def _cv_auc(
-    estimator,
-    X,
-    y,
-    *,
-    cv,
-    pooling,
-    pos_label,
-    random_state,
-    n_jobs,
-    sample_weight,
-    groups,
+    estimator, X, y, *, sample_weight, groups, pos_label, pooling, n_jobs, **folds
 ):
     known = checked_rows(X, y, sample_weight, pos_label, groups)
     positive, _, weight, X, labels, groups = known
     groups = check_groups(groups, len(labels))
     if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
         decision_values(estimator, take_rows(X, [0]))
+    splitter = _splitter(positive, groups, **folds)
+    warn_of_copies(X, positive, groups)
+    splits = splitter.split(X, positive, groups)
+    fold = partial(_fold_auc, estimator, X, labels, positive, weight, groups)
+    folds = in_parallel((partial(fold, *split) for split in splits), n_jobs)
+    # A = Σ_v A_v/V, or Σ_v m_v A_v/Σ_v m_v with m_v the number of pairs in fold v
+    auc, pairs = np.array(folds).T
+    return float(np.average(auc, weights=pairs if pooling == "pairs" else None))
+
+
+def _splitter(positive, groups, cv, random_state):
+    """The splitter; a number of folds makes shuffled ones that keep groups together."""
     if isinstance(cv, Integral):
-        smaller = min(positive.sum(), (~positive).sum())
+        smaller = min(class_units(positive))
         if not 2 <= cv <= smaller:
             raise ValueError(
                 "cv must lie between 2 and the number of rows of the smaller class, "
@@ -256,23 +251,23 @@ def _cv_auc(
             )
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         cv = kind(cv, shuffle=True, random_state=random_state)
-    warn_of_copies(X, positive, groups)
-    splits = check_cv(cv, positive, classifier=True).split(X, positive, groups)
-    fold = partial(_fold_auc, estimator, X, labels, positive, weight)
-    folds = in_parallel((partial(fold, *split) for split in splits), n_jobs)
-    # A = Σ_v A_v/V, or Σ_v m_v A_v/Σ_v m_v with m_v the number of pairs in fold v
-    auc, pairs = np.array(folds).T
-    return float(np.average(auc, weights=pairs if pooling == "pairs" else None))
+    return check_cv(cv, positive, classifier=True)
 
 
-def _fold_auc(estimator, X, y, positive, weight, train, test):
-    """AUC of a clone on the test rows of a fold, and their weighted number of pairs."""
+def _fold_auc(estimator, X, y, positive, weight, groups, train, test):
+    """AUC of a clone on the test rows of a fold, and their weighted number of pairs.
+
+    Pairs within a group count only if it is the only one of the fold.
+    """
     if positive[test].all() or not positive[test].any():
         raise ValueError("cv must leave both classes in every test fold, got one class")
-    model = fitted_to_rows(estimator, X, y, weight, train)
+    model = fitted_to_rows(estimator, X, y, weight, train, groups)
     score = scores_towards(model, take_rows(X, test), y, positive)
     pos = positive[test]
     w = np.ones(len(test)) if weight is None else weight[test]
+    if groups is not None:
+        sums = sums_of_scores(score, pos, w, groups[test], sole=True)
+        return without_each(sums)[:2]
     auc = empirical_auc(score, pos, w)
     return auc, w[pos].sum() * w[~pos].sum()
 

@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from ..adaptive._join import DataSize
-from ..leave_pair_out._left_out import even_rows
+from ..leave_pair_out._left_out import even_sample
 from ..leave_pair_out._objective import optimum
-from ..statistics._levels import empirical_auc
 from ..statistics._rows import Rows
 from .reading._fitted_model import FittedModel
 from .reading._objective_of import objective_of
@@ -34,11 +33,6 @@ class Sample:
     all_rows: Rows
     score: np.ndarray
 
-    @classmethod
-    def of_all(cls, model) -> Sample:
-        """The rows of the model are all rows."""
-        return cls(model, model.front, model.score)
-
     @property
     def is_all(self) -> bool:
         """Whether the sample holds all rows."""
@@ -60,9 +54,9 @@ class Sample:
         """Probit of the AUC of all scores, less that of the scores of the sample."""
         if self.is_all:
             return 0.0
-        of_all = auc_of_scores(self.score, self.all_rows)
-        of_sample = auc_of_scores(self.model.score, self.model.front)
-        return self.size.probit(of_all) - self.size.probit(of_sample)
+        pairs = (self.all_rows, self.score), (self.model.front, self.model.score)
+        of_all, of_sample = (self.size.probit(rows.auc(s)) for rows, s in pairs)
+        return of_all - of_sample
 
     @cached_property
     def fit(self):
@@ -95,16 +89,10 @@ class Sample:
         """
         if self.is_all:
             return source
-        auc = auc_of_scores(self.model.score, self.model.front)
+        auc = self.model.front.auc(self.model.score)
         share = _size(self.model.positive) / _size(self.all_rows.positive)
         lost = min(2 * share, 1.0) * max(auc - source.auc, 0.0)
         return replace(source, auc=auc - lost)
-
-
-def auc_of_scores(score, rows) -> float:
-    """Empirical AUC of scores (n,) of the rows."""
-    weight = rows.weight if rows.weighted else None
-    return empirical_auc(score, rows.positive, weight)
 
 
 def _size(positive):
@@ -113,7 +101,7 @@ def _size(positive):
     return n_pos * (n - n_pos) / n
 
 
-def even_sample(labels, weight, count):
+def sample_of_classes(labels, weight, count):
     """Row numbers of an even sample of every class, and the weights of these rows.
 
     Parameters
@@ -128,9 +116,8 @@ def even_sample(labels, weight, count):
     mass : ndarray of float of the same shape
         Adds up to the weight of each class.
     """
-    classes = np.unique(labels)
-    limit = max(count // len(classes), 2)
-    parts = [even_rows(np.flatnonzero(labels == k), weight, limit) for k in classes]
+    limit = max(count // len(np.unique(labels)), 2)
+    parts = even_sample(np.arange(len(labels)), labels, weight, limit)
     sample, mass = map(np.concatenate, zip(*parts, strict=True))
     order = np.argsort(sample)
     return sample[order], mass[order]

@@ -338,9 +338,7 @@ def _doubts_of(search, grouped, candidates, k):
 
 def _prior_of_scorer(search):
     """The prior of the scorer of a search; "adaptive" where it has none."""
-    scorers = getattr(search, "scorer_", None)
-    scorers = scorers.values() if isinstance(scorers, dict) else [scorers]
-    for scorer in scorers:
+    for scorer in doubts.scorers_of(search):
         if isinstance(scorer, Scorer) and "prior" in scorer._params:
             return scorer._params["prior"]
     return "adaptive"

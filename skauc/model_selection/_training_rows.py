@@ -54,7 +54,7 @@ _ALIKE, _UNLIKE, _SMALL = 2.0, 3.0, 0.3
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Verdict:
     """Whether rows are training or held-out rows, and how that is known.
 
     Parameters
@@ -70,32 +70,35 @@ class Judgement:
         return f"{self.kind} ({self.how})"
 
 
-DETECTED = Judgement("training", "detected")
-HELD_OUT = Judgement("held-out", "detected")
-ASSUMED = Judgement("training", "assumed")
-CONTRACT = Judgement("training", "given")
+DETECTED = Verdict("training", "detected")
+HELD_OUT = Verdict("held-out", "detected")
+ASSUMED = Verdict("training", "assumed")
+CONTRACT = Verdict("training", "given")
 
 
-def judge_rows(model: FittedModel, rows="auto", *, clones=True) -> Judgement:
+def known_verdict(question) -> Verdict | None:
+    """The user's answer, or what a conjugate prior assumes; None if rows decide."""
+    if question.rows != "auto":
+        return Verdict(question.rows, "given")
+    return None if question.adaptive else ASSUMED
+
+
+def judge_rows(model: FittedModel, *, clones) -> Verdict:
     """Judge whether the rows of a model trained it.
 
     Parameters
     ----------
     model : FittedModel
         For more than two classes, any of the pairs: the rows of all classes are judged.
-    rows : {"auto", "training", "held-out"}, default="auto"
-        The user's answer; "auto" decides by the rows.
-    clones : bool, default=True
+    clones : bool
         Whether clones may be fitted. Otherwise rows are training rows, as a scorer
         expects, unless they contradict the fit.
 
     Returns
     -------
-    Judgement
+    Verdict
         ``training (assumed)`` if it cannot be decided.
     """
-    if rows != "auto":
-        return Judgement(rows, "given")
     scored = model.scored
     if scored.bag is not None:  # its members were fitted to these rows
         return DETECTED
@@ -124,9 +127,9 @@ def judge_rows(model: FittedModel, rows="auto", *, clones=True) -> Judgement:
         # weights of a step in a Pipeline do not reach a scorer
         in_pipeline = opened.whole is not opened.linear
         return ASSUMED if in_pipeline and scored.weight is None else HELD_OUT
-    judgement = _by_clones(scored, repeatable)
+    verdict = _by_clones(scored, repeatable)
     # the step had these rows, but the model other weights or another order
-    return ASSUMED if same and judgement is HELD_OUT else judgement
+    return ASSUMED if same and verdict is HELD_OUT else verdict
 
 
 def _gradient(model):
@@ -217,13 +220,11 @@ def _keeps_rows(scored, strict):
         means = np.array([front[y == label].mean(axis=0) for label in linear.classes_])
         error = np.std(front, axis=0) / np.sqrt(len(y)) + np.zeros(means.shape)
         same = equal_means(means, linear.means_, error)
-    elif hasattr(linear, "support_vectors_"):
-        same = linear.support_.max() < n_rows(front)
-        if same:
-            gap = abs(take_rows(front, linear.support_) - linear.support_vectors_)
-            same = (gap - _SAME_ROW * abs(linear.support_vectors_)).max() <= 0
-    else:
+    elif not hasattr(linear, "support_vectors_"):
         return None
+    elif same := linear.support_.max() < n_rows(front):
+        gap = abs(take_rows(front, linear.support_) - linear.support_vectors_)
+        same = (gap - _SAME_ROW * abs(linear.support_vectors_)).max() <= 0
     return True if same else False if strict else None
 
 
@@ -240,37 +241,32 @@ class _Training:
     weight: np.ndarray | None
     rows: object
 
-    def scores(self, name, drawn=None):
-        """Scores (n, k) of a clone fitted to all rows or to the drawn ones, cached."""
-        drawn = np.arange(len(self.y)) if drawn is None else drawn
-        question = self.estimator, self.X, self.y
+    def scores(self, name):
+        """Scores (n, k) of a clone fitted to all rows or to a "resample", cached."""
+        fitted = self.estimator, self.X, self.y
         scored = None if self.rows is self.X else self.rows
 
         def compute():
-            model = fitted_to_rows(*question, self.weight, drawn)
-            return decisions(model, self.rows)
+            drawn, rng = np.arange(len(self.y)), np.random.default_rng(0)
+            if name == "resample":  # a stratified bootstrap sample
+                labels = (drawn[self.y == label] for label in np.unique(self.y))
+                drawn = np.concatenate([rng.choice(rows, len(rows)) for rows in labels])
+            return decisions(fitted_to_rows(*fitted, self.weight, drawn), self.rows)
 
-        return cached_for(name, *question, compute, self.weight, scored)
-
-    def resample(self):
-        """Row numbers of a stratified bootstrap sample."""
-        rng = np.random.default_rng(0)
-        labels = [np.flatnonzero(self.y == label) for label in np.unique(self.y)]
-        return np.concatenate([rng.choice(rows, len(rows)) for rows in labels])
+        return cached_for(name, *fitted, compute, self.weight, scored)
 
 
 def _by_clones(scored, repeatable):
-    """Judgement of the first training that explains the model, or of the last."""
-    judgement = ASSUMED
+    """Verdict of the first training that explains the model, or of the last."""
+    verdict, score = ASSUMED, scored.scores - scored.opened.cut
     for training in _trainings(scored, repeatable):
         try:
-            score = scored.scores - scored.opened.cut
-            judgement = _compare(training, score)
+            verdict = _compare(training, score)
         except Exception:  # a clone cannot be fitted to these rows
             return ASSUMED
-        if judgement is DETECTED:
+        if verdict is DETECTED:
             break
-    return judgement
+    return verdict
 
 
 def _trainings(scored, repeatable):
@@ -293,7 +289,7 @@ def _compare(training, score):
     D = distance(score, first)
     if D <= _EQUAL and _gap(score, first) <= _EQUAL:
         return DETECTED
-    other = training.scores("resample", training.resample())
+    other = training.scores("resample")
     unit = distance(other, first)
     if min(unit, 2 - unit) <= _EQUAL:  # all scores of one feature are parallel
         measure = _gap

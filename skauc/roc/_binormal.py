@@ -38,7 +38,7 @@ class BinormalROC(ROCCurve):
     skauc.binormal_roc : Makes it from scores.
     skauc.results.QuadraticROC : The curve of a quadratic discriminant.
     skauc.empirical_roc : The curve without an assumption about the scores.
-    skauc.BinormalROCDisplay : Draws it, with a credible band.
+    skauc.ROCDisplay : Draws it.
 
     Notes
     -----

@@ -33,18 +33,16 @@ class Block:
         return self.X.shape[0]
 
 
-def as_block(
-    number, X, y=None, weight=None, *, n_features=None, called=("X", "y"), names=None
-) -> Block:
+def as_block(number, X, y, weight=None, *, n_features, called, names=None) -> Block:
     """Clean arrays of one block.
 
     Parameters
     ----------
     number : int
     X, y, weight : array-like
-    n_features : tuple, default=None
+    n_features : tuple or None
         ``X.shape[1:]`` of the other blocks, if it is known.
-    called : (str, str), default=("X", "y")
+    called : (str, str)
         Names of X and y in an error.
     names : list, default=None
         Columns of the other blocks, if they are frames.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from scipy import sparse
 
 from ._block import Block, check_columns
 from ._checks import check_weights
-from ._row_blocks import RowBlocks, joined_weights
+from ._numerics import dense
+from ._row_blocks import RowBlocks, joined_labels, joined_weights
 
 LARGEST_ARRAY = 2**27  # entries of rows that are loaded into memory: 1 GiB
 
@@ -66,15 +67,14 @@ class BlockMatrix:
         ------
         ValueError
             If a block holds no matrix, values that are not finite in rows that count,
-            negative weights, or labels of another kind; the chunk is named.
+            or negative weights; the chunk is named.
         """
         outlines = blocks.map(_outline)
         lengths = {number: n for number, (n, _), *_ in outlines}
         kept = np.ones(sum(lengths.values()), dtype=bool)
         matrix = cls(blocks, lengths, outlines[0][1][1], kept)
-        y = _joined_labels(blocks._called[1], outlines)
-        weights = [weight for *_, weight in outlines]
-        return matrix, y, joined_weights(weights, lengths.values())
+        _, _, labels, weights = zip(*outlines, strict=True)
+        return matrix, joined_labels(labels), joined_weights(weights, lengths.values())
 
     @cached_property
     def shape(self) -> tuple[int, int]:
@@ -140,7 +140,7 @@ class BlockMatrix:
         distinct, places = np.unique(rows, return_inverse=True)
         chosen = np.zeros(len(self), dtype=bool)
         chosen[distinct] = True
-        parts = self.where(chosen).map(_features)
+        parts = self.where(chosen).map(attrgetter("X"))
         if sparse.issparse(parts[0]):
             return sparse.vstack(parts, format="csr")[places]
         return np.concatenate(parts)[places]
@@ -170,20 +170,18 @@ class BlockMatrix:
 
     def _each(self, *columns):
         """Mask of the rows of each block (None: all), and its slices of the columns."""
-        ends = np.cumsum([0, *self.lengths.values()])
-        counts = np.add.reduceat(self.kept, ends[:-1], dtype=np.int64)
-        starts = np.cumsum([0, *counts])
-        each = {}
-        for number, block, own in zip(
-            self.lengths, pairwise(ends), pairwise(starts), strict=True
-        ):
-            kept, part = self.kept[slice(*block)], slice(*own)
-            if kept.any():
-                slices = (
-                    None if column is None else column[part] for column in columns
-                )
-                each[number] = None if kept.all() else kept, *slices
-        return each
+        kept = np.split(self.kept, np.cumsum([*self.lengths.values()])[:-1])
+        ends = np.cumsum([np.count_nonzero(mask) for mask in kept])[:-1]
+        parts = [
+            [None] * len(kept) if column is None else np.split(column, ends)
+            for column in columns
+        ]
+        blocks = zip(self.lengths, kept, *parts, strict=True)
+        return {
+            number: (None if mask.all() else mask, *own)
+            for number, mask, *own in blocks
+            if mask.any()
+        }
 
 
 def _on_rows(block, given, function, names, steps, *shared):
@@ -194,7 +192,7 @@ def _on_rows(block, given, function, names, steps, *shared):
     if names is not None and steps and hasattr(steps[0], "feature_names_in_"):
         import pandas as pd
 
-        X = pd.DataFrame(X.toarray() if sparse.issparse(X) else X, columns=names)
+        X = pd.DataFrame(dense(X), columns=names)
     for step in steps:
         X = step.transform(X)
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
@@ -204,39 +202,16 @@ def _on_rows(block, given, function, names, steps, *shared):
 
 def _outline(block):
     """Check a block; return its number, shape, labels and weights."""
-    X, weight = block.X, block.weight
+    X, weight = block.X, check_weights(block.weight, len(block))
     if X.ndim != 2 or X.shape[1] == 0:
         raise ValueError(f"X must be a matrix with columns, got shape {X.shape}")
     if weight is not None:
-        weight = check_weights(weight, len(block))
         X = X[weight > 0]  # rows of weight 0 are not checked
     values = X.data if sparse.issparse(X) else X
     if not np.isfinite(np.sum(values)) and not np.isfinite(values).all():
         odd = values[~np.isfinite(values)][0]
         raise ValueError(f"X must be finite, got {odd}")
     return block.number, block.X.shape, block.y, weight
-
-
-def _joined_labels(name, outlines):
-    """Labels of all blocks; None if there are none, an error if kinds differ."""
-    kinds = {}
-    for number, _, y, _ in outlines:
-        kinds.setdefault(_kind(y), f"in chunk {number}")
-    if len(kinds) > 1:  # np.concatenate would turn numbers into texts
-        got = " and ".join(map(" ".join, kinds.items()))
-        raise ValueError(f"{name} must hold labels of one kind, got {got}")
-    return None if "none" in kinds else np.concatenate([y for *_, y, _ in outlines])
-
-
-def _kind(y):
-    """Kind of labels: texts, numbers or none."""
-    if y is None:
-        return "none"
-    return "texts" if isinstance(y.flat[0], str) else "numbers"
-
-
-def _features(block):
-    return block.X
 
 
 def _scores(block, w):

@@ -179,8 +179,10 @@ def as_verbosity(value) -> int:
     return check_integer("verbose", int(value) if is_flag else value, 0)
 
 
-def check_weights(values, n) -> np.ndarray:
-    """Check the weights of n rows: 0 or of ordinary size."""
+def check_weights(values, n) -> np.ndarray | None:
+    """Check the weights of n rows: 0 or of ordinary size; None stays None."""
+    if values is None:
+        return None
     weight = as_numbers("sample_weight", values)
     if weight.ndim == 2 and weight.shape[1] == 1:
         weight = weight[:, 0]

@@ -201,19 +201,19 @@ def rounded_runs(ordered) -> np.ndarray:
     with np.errstate(over="ignore"):  # of scores around 1e308
         gap, reach = np.diff(inner), high - low
     widest = max(_ROUNDING * reach, _LAST_PLACE * max(abs(low), abs(high)))
-    at = np.flatnonzero(gap <= widest)
-    if not gap[at].any():  # equal scores only: the ordinary case
+    if not gap[
+        np.flatnonzero(gap <= widest)
+    ].any():  # equal scores only: the ordinary case
         return none
-    size = np.maximum(np.abs(inner[at]), np.abs(inner[at + 1]))
-    middle = np.quantile(np.abs(inner), _USUAL) if low < 0 < high else 0.0
-    limit = np.zeros(len(inner) + 1)  # limit[i + 1] of the gap between i and i + 1
-    limit[at + 1] = _ROUNDING * np.minimum(np.maximum(size, middle), reach)
-    limit[at + 1] = np.maximum(limit[at + 1], _LAST_PLACE * size)
-    near = np.zeros(len(limit), dtype=np.int8)
-    near[at + 1] = gap[at] <= limit[at + 1]
+    size = np.abs(inner)
+    middle = np.quantile(size, _USUAL) if low < 0 < high else 0.0
+    size = np.maximum(size[1:], size[:-1])
+    limit = _ROUNDING * np.minimum(np.maximum(size, middle), reach)
+    limit = np.maximum(limit, _LAST_PLACE * size)  # of the gap between i and i + 1
+    near = np.pad((gap <= limit).astype(np.int8), 1)
     first, last = (np.flatnonzero(np.diff(near) == turn) for turn in (1, -1))
     width = inner[last] - inner[first]
-    narrow = (width > 0) & (width <= np.maximum(limit[first + 1], limit[last]))
+    narrow = (width > 0) & (width <= np.maximum(limit[first], limit[last - 1]))
     apart = np.concatenate([[np.inf], gap, [np.inf]])  # before the i-th, after i − 1
     alone = _ALONE * width <= np.minimum(apart[first], apart[last + 1])
     return begin + np.column_stack([first, last])[narrow & alone]
@@ -235,14 +235,9 @@ def height(x, y, at, side="right"):
 
     On a vertical piece this is its top, or with ``side="left"`` its bottom.
     """
-    # "right": x[left] is the last corner at or before ``at``, a vertical piece's top;
-    # "left": x[right] is the first at or after it, the bottom.
-    right = np.searchsorted(x, at, side=side)
-    left = np.maximum(right - 1, 0)
-    right = np.minimum(left + 1, len(x) - 1) if side == "right" else right
-    run = x[right] - x[left]
-    share = np.where(run > 0, at - x[left], 0) / np.where(run > 0, run, 1)
-    return y[left] + share * (y[right] - y[left])
+    if side == "left":  # at equal x, np.interp takes the last corner: here the first
+        x, y, at = -x[::-1], y[::-1], -at
+    return np.interp(at, x, y)
 
 
 def placements(neg, pos, weight_neg=None, weight_pos=None):
@@ -267,7 +262,7 @@ def placements(neg, pos, weight_neg=None, weight_pos=None):
 def empirical_auc(score, positive, weight=None) -> float:
     """Share of pairs in which the positive scores higher, ties ½.
 
-    Equals :attr:`Levels.auc`, with fewer arrays of n numbers in memory.
+    Equals :attr:`Levels.auc`, without weights in half of the time.
 
     Parameters
     ----------
@@ -275,22 +270,15 @@ def empirical_auc(score, positive, weight=None) -> float:
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), default=None
     """
+    if weight is not None:
+        classes = [x[side] for x in (score, weight) for side in (~positive, positive)]
+        return Levels.of(*classes).auc
     score = without_rounding(score)
-    if weight is None:
-        neg, pos = score[~positive], score[positive]
-        for part in (neg, pos):  # sorted scores are found in the order of memory
-            part.sort()
-        ends = (np.searchsorted(neg, pos, side) for side in ("left", "right"))
-        won, pairs = sum(end.sum() for end in ends), float(len(neg)) * len(pos)
-    else:
-        classes = map(np.flatnonzero, (~positive, positive))
-        rows, at = (of[np.argsort(score[of])] for of in classes)
-        below = np.zeros(len(rows) + 1)  # weight below the k-th negative
-        np.cumsum(weight[rows], out=below[1:])
-        neg, pos, weight = score[rows], score[at], weight[at]
-        ends = (np.searchsorted(neg, pos, side) for side in ("left", "right"))
-        won = sum(weight @ below[end] for end in ends)
-        pairs = float(below[-1]) * weight.sum()
+    neg, pos = score[~positive], score[positive]
+    for part in (neg, pos):  # sorted scores are found in the order of memory
+        part.sort()
+    ends = (np.searchsorted(neg, pos, side) for side in ("left", "right"))
+    won, pairs = sum(end.sum() for end in ends), float(len(neg)) * len(pos)
     return min(float(won / (2 * pairs)), 1.0)
 
 
@@ -360,6 +348,11 @@ def balanced_variance(auc, n_neg, n_pos):
     """Hanley–McNeil variance with ``(n₀ + n₁)/2`` rows of each class: symmetric."""
     half = (n_neg + n_pos) / 2
     return hanley_mcneil_variance(auc, half, half) * half**2 / (n_neg * n_pos)
+
+
+def shrunk_auc(auc, n) -> float:
+    """``(A n + ½)/(n + 1)``: an AUC A of n rows, moved away from 0 and 1."""
+    return (auc * n + 0.5) / (n + 1)
 
 
 def _mean_covariance(v, weight):

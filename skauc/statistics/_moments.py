@@ -14,7 +14,7 @@ from ._block import as_rows
 from ._block_matrix import BlockMatrix
 from ._checks import as_numbers, check_flag, check_weights
 from ._collections import refuse_collection
-from ._numerics import RANGE, TINY, block_rows, parts_of
+from ._numerics import RANGE, TINY, block_rows, dense, parts_of
 from ._row_blocks import row_blocks
 
 _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
@@ -104,7 +104,7 @@ class Moments:
         array([0.667, 0.667, 0.667])
         """
         X = _as_samples(X)
-        weight = _weight(sample_weight, X.shape[0])
+        weight = check_weights(sample_weight, X.shape[0])
         featurewise = check_flag("featurewise", featurewise)
         everything = np.ones(X.shape[0], dtype=bool)
         return group_moments(X, (everything,), weight, featurewise=featurewise)[0]
@@ -242,7 +242,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
             f"positive must be a boolean mask of shape ({X.shape[0]},), got dtype "
             f"{positive.dtype} and shape {positive.shape}"
         )
-    weight = _weight(sample_weight, X.shape[0])
+    weight = check_weights(sample_weight, X.shape[0])
     groups = (~positive, positive)
     neg, pos = group_moments(X, groups, weight, featurewise=featurewise)
     return neg, pos
@@ -304,11 +304,6 @@ def _as_samples(X):
     return X
 
 
-def _weight(sample_weight, n):
-    """Checked weights, or None."""
-    return None if sample_weight is None else check_weights(sample_weight, n)
-
-
 def _check_range(moments, X, group):
     """Raise unless each feature of a group's rows is 0 or of a size in the range."""
     W, (low, high) = moments.scatter, RANGE
@@ -318,9 +313,7 @@ def _check_range(moments, X, group):
     bad = ~((size <= high) & ((size >= low) | (size == 0) & (moments.mean == 0)))
     if not bad.any():
         return
-    rows = X[group][:, bad]
-    rows = rows.toarray() if sparse.issparse(rows) else rows
-    sizes = np.abs(rows.astype(float)).max(axis=0)
+    sizes = np.abs(dense(X[group][:, bad]).astype(float)).max(axis=0)
     for j, largest in zip(np.flatnonzero(bad), sizes, strict=True):
         if low <= largest <= high:  # a few values between zeros
             continue
@@ -340,7 +333,7 @@ def _dense(X, groups, weight, featurewise, origins=None):
     whole, chosen = np.empty((2, min(step, n), P))
     for part in parts_of(n, step):
         block = whole[: len(groups[0][part])]
-        block[:] = X[part].toarray() if sparse.issparse(X) else X[part]
+        block[:] = dense(X[part])
         for own, group in zip(sums, groups, strict=True):
             at = np.flatnonzero(group[part])
             w = np.ones(len(at)) if weight is None else weight[part][at]

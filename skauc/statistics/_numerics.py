@@ -1,6 +1,7 @@
 """Constants and helpers of several folders: range of numbers, blocks of rows."""
 
 import numpy as np
+from scipy import linalg, sparse
 
 RANGE = 1e-70, 1e70  # sizes of features, scores and weights: fourth powers are numbers
 # size of copied and multiplied rows: they stay in the level-2 cache of a core
@@ -8,6 +9,9 @@ BLOCK_BYTES = 2**20
 # size of rows that are read at once: the overhead of a block is 5 %
 READ_BYTES = 2**24
 TINY = np.finfo(float).tiny
+# Rounding moves the eigenvalues of a scatter matrix by less than this share of the
+# largest one; smaller eigenvalues are directions in which the rows do not vary.
+RANK = 1e-10
 
 
 def block_rows(n_columns: int, *, least: int = 1) -> int:
@@ -18,6 +22,21 @@ def block_rows(n_columns: int, *, least: int = 1) -> int:
 def rows_read_at_once(n_columns: int) -> int:
     """Rows of a float64 block of ``READ_BYTES``, at least 1."""
     return max(READ_BYTES // (8 * max(n_columns, 1)), 1)
+
+
+def dense(X) -> np.ndarray:
+    """Rows as an ndarray."""
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def positive_eigen(A, rank=RANK):
+    """Eigenvalues of a symmetric matrix beyond rounding, with their eigenvectors.
+
+    The matrix is overwritten.
+    """
+    values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False)
+    keep = values > max(rank * values[-1], TINY)
+    return values[keep], np.ascontiguousarray(vectors[:, keep])
 
 
 def parts_of(count: int, step: int):

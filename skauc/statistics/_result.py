@@ -76,19 +76,23 @@ class Result:
         return self._frame(self._columns())
 
     def plot(self, ax=None, **options):
-        """Draw the result; estimates with limits as a forest plot, one row each.
+        """Draw the result: curves, points on their curve, or a forest plot.
+
+        A forest plot has one row for each estimate with its limits.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             None makes a new figure.
         **options
-            Style of the intervals, as for matplotlib's ``errorbar``.
+            Of the display (``confidence_level``, …), or style of the intervals of a
+            forest plot, as for matplotlib's ``errorbar``.
 
         Returns
         -------
         display
-            With the matplotlib objects in ``ax_``, ``figure_`` and ``intervals_``.
+            With the matplotlib objects in ``ax_``, ``figure_``, ``line_``,
+            ``points_`` or ``intervals_``.
 
         Raises
         ------

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
-from importlib.util import find_spec
 from itertools import islice
 from operator import attrgetter
 from typing import Any
@@ -22,7 +21,6 @@ from scipy import sparse
 from ._block import add_all, as_block, as_rows, columns_of, on_block
 from ._checks import check_integer
 from ._numerics import rows_read_at_once
-from ._parquet import blocks_of_parquet
 
 OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks; None: unknown type
 
@@ -84,11 +82,7 @@ class RowBlocks:
 
     def __init__(self, blocks):
         if not callable(blocks):
-            if not isinstance(blocks, Iterable) or isinstance(blocks, str | bytes):
-                raise ValueError(
-                    "blocks must be an iterable of tuples (X, y), or a function that "
-                    f"returns one, got {type(blocks).__name__}"
-                )
+            _check_iterable(blocks, "got")
             # a generator is its own iterator, and a second pass over it would be empty
             if iter(blocks) is blocks:
                 raise ValueError(
@@ -139,38 +133,6 @@ class RowBlocks:
                 yield tuple(array[rows] for array in arrays.values())
 
         return cls(blocks)
-
-    @classmethod
-    def from_parquet(cls, path, *, y, sample_weight=None, X=None) -> RowBlocks:
-        """Blocks of a Parquet file or directory; requires pyarrow.
-
-        Parameters
-        ----------
-        path : str or Path
-            A file, or a directory of files.
-        y, sample_weight : str
-            Columns of the labels and of the weights.
-        X : list of str, or str, default=None
-            Columns of the features, or the column of a score. None takes all other
-            columns, except the former index of a data frame.
-
-        Returns
-        -------
-        RowBlocks
-            Blocks of about 16 MiB, or of a row group if it is smaller.
-
-        Raises
-        ------
-        ImportError
-            If pyarrow is not installed.
-        ValueError
-            If a column is missing in the file, or a feature is not numeric.
-        """
-        blocks, features = blocks_of_parquet(path, y, sample_weight, X)
-        found = cls(blocks)
-        # without pandas there are no frames whose names could differ
-        found.feature_names = None if find_spec("pandas") is None else features
-        return found
 
     def __repr__(self):
         return f"{type(self).__name__}(...)"
@@ -253,11 +215,7 @@ class RowBlocks:
     def _read(self):
         """Yield the tuples of the blocks."""
         blocks = self._blocks() if callable(self._blocks) else self._blocks
-        if not isinstance(blocks, Iterable):
-            raise ValueError(
-                "blocks must be a function that returns an iterable of tuples (X, y), "
-                f"got one that returns {type(blocks).__name__}"
-            )
+        _check_iterable(blocks, "got one that returns")
         for number, parts in enumerate(blocks):
             if not isinstance(parts, tuple) or len(parts) not in (2, 3):
                 raise ValueError(
@@ -294,8 +252,17 @@ def gathered(blocks) -> tuple[Any, Any, Any]:
     X, y, weight = zip(*blocks.map(attrgetter("X", "y", "weight")), strict=True)
     is_sparse = any(map(sparse.issparse, X))
     rows = sparse.vstack(X, format="csr") if is_sparse else np.concatenate(X)
-    labels = None if y[0] is None else np.concatenate(y)
-    return rows, labels, joined_weights(weight, [part.shape[0] for part in X])
+    sizes = [part.shape[0] for part in X]
+    return rows, joined_labels(y), joined_weights(weight, sizes)
+
+
+def _check_iterable(blocks, got):
+    """Raise unless the blocks can be iterated over."""
+    if not isinstance(blocks, Iterable) or isinstance(blocks, str | bytes):
+        raise ValueError(
+            "blocks must be an iterable of tuples (X, y), or a function that returns "
+            f"one, {got} {type(blocks).__name__}"
+        )
 
 
 def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | None:
@@ -319,6 +286,15 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
         return None
     opened = (opener(*given, called) for opener in OPENERS)
     return next((blocks for blocks in opened if blocks is not None), None)
+
+
+def joined_labels(labels):
+    """Labels of all blocks; None if a block has none."""
+    if any(y is None for y in labels):
+        return None
+    # np.concatenate would make texts of numbers beside texts
+    mixed = len({y.dtype.kind in "OUS" for y in labels}) > 1
+    return np.concatenate([y.astype(object) if mixed else y for y in labels])
 
 
 def joined_weights(weights, lengths):

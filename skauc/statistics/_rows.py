@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._levels import empirical_auc
 from ._weights import raising_factor
 
 LIMIT_BYTES = 256 * 2**20
@@ -40,7 +41,8 @@ class Cache:
         value = compute()
         for array in _arrays(value):
             array.setflags(write=False)
-        size = array_bytes(value) + _ENTRY_BYTES
+        owners = {id(array): array.nbytes for array in map(_owner, _arrays(value))}
+        size = sum(owners.values()) + _ENTRY_BYTES
         if size > LIMIT_BYTES:
             return value
         with self._lock:
@@ -155,6 +157,11 @@ class Rows:
         """Sum of the weights."""
         return self.n_neg + self.n_pos
 
+    def auc(self, score) -> float:
+        """Empirical AUC of scores (n,) of the rows."""
+        weight = self.weight if self.weighted else None
+        return empirical_auc(score, self.positive, weight)
+
     @cached_property
     def independent(self) -> tuple[float, ...]:
         """Number of groups with negative and with positive rows, or weights of rows."""
@@ -195,12 +202,6 @@ def class_units(positive, group=None) -> tuple[int, ...]:
     """Numbers of negative and of positive rows, or of the groups that hold them."""
     units = np.arange(len(positive)) if group is None else group
     return tuple(len(np.unique(units[side])) for side in (~positive, positive))
-
-
-def array_bytes(value) -> int:
-    """Bytes of all distinct arrays that a value of dataclasses and tuples owns."""
-    owners = map(_owner, _arrays(value))
-    return sum({id(array): array.nbytes for array in owners}.values())
 
 
 def _owner(array):

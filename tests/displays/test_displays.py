@@ -4,8 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.stats import chi2, norm
+from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -13,34 +12,16 @@ from sklearn.metrics import auc, roc_auc_score, roc_curve
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 import skauc
 from skauc import (
     AUCPosteriorDisplay,
-    BinormalROCDisplay,
     GaussianAUCClassifier,
+    ROCDisplay,
     auc_posterior,
-    binormal_roc,
 )
 from skauc.results import BinormalROC
-
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
-
-
-@pytest.fixture
-def plt():
-    import matplotlib.pyplot as plt
-
-    return plt
 
 
 @pytest.fixture
@@ -53,49 +34,20 @@ def fitted():
 # Oracle -------------------------------------------------------------------------------
 
 
-def test_band_is_the_posterior_when_the_negatives_are_known():
-    # With many negatives N(0, 1) the rate at u is P(pos > c), c = Φ⁻¹(1 − u):
-    # (μ₁ − c)/σ₁ = (x̄ − c)√(χ²/W) + N/√n, whose CDF is one integral over χ².
-    n, mean, scatter = 12, 1.2, 20.0
-    many = norm.ppf((np.arange(50_000) + 0.5) / 50_000)
-    few = np.arange(n) - (n - 1) / 2
-    few = mean + few * np.sqrt(scatter / (few @ few))
-    y, score = np.repeat([0, 1], [len(many), n]), np.concatenate([many, few])
-    display = BinormalROCDisplay.from_predictions(y, score, confidence_level=0.9)
-    fpr, low, high = display.band
-
-    def cdf(z, c):
-        def integrand(x):
-            centre = (mean - c) * np.sqrt(x / scatter)
-            return norm.cdf((z - centre) * np.sqrt(n)) * chi2.pdf(x, n - 1)
-
-        return quad(integrand, 0, 80, epsabs=1e-9, limit=200)[0]
-
-    for k in (60, 101, 140):
-        c = -norm.ppf(fpr[k])
-        # 4000 draws: the level of a quantile is known to about 0.005.
-        assert cdf(norm.ppf(low[k]), c) == pytest.approx(0.05, abs=0.015)
-        assert cdf(norm.ppf(high[k]), c) == pytest.approx(0.95, abs=0.015)
-
-
-def test_curves_are_the_numbers(fitted):
+def test_curve_band_and_interval_are_the_numbers(fitted):
     model, X, y = fitted
     score = model.decision_function(X)
-    display = BinormalROCDisplay.from_estimator(model, X, y)
-    roc = binormal_roc(y, score)
-    fpr, tpr = display.line_.get_data()
-    assert tpr == pytest.approx(roc.roc(fpr))
-    assert (fpr[0], fpr[-1]) == (0, 1)
-    x, empirical = display.empirical_line_.get_data()
-    area = np.sum(np.diff(x) * (empirical[1:] + empirical[:-1]) / 2)
+    display = ROCDisplay.from_estimator(model, X, y, confidence_level=0.9)
+    x, tpr = display.line_.get_data()
+    area = np.sum(np.diff(x) * (tpr[1:] + tpr[:-1]) / 2)
     assert area == pytest.approx(roc_auc_score(y, score))
-    circle, square = display.youden_points_
-    assert circle.get_xdata()[0] == pytest.approx(roc.youden().fpr)
-    gap = square.get_ydata()[0] - square.get_xdata()[0]
-    assert gap == pytest.approx(np.max(empirical - x))
-    low, high = display.band[1:]
-    assert np.all(low <= high)
-    assert f"Pipeline (AUC = {roc.auc:.2f})" == display.line_.get_label()
+    (band,) = display.band
+    assert band.low.tolist() == skauc.empirical_roc(y, score).band(0.9).low.tolist()
+    assert band.low[-1] == 1
+    limits = skauc.auc_estimate(y, score).confidence_interval(0.9)
+    assert display.auc_interval == limits
+    text = "{:.2f} to {:.2f}".format(*limits)
+    assert display.line_.get_label() == f"Pipeline (AUC {area:.2f}, {text})"
 
 
 def test_posterior_display_draws_density_mean_and_interval(fitted):
@@ -118,11 +70,11 @@ def test_posterior_display_draws_density_mean_and_interval(fitted):
 
 def test_positive_label_flips_the_curve(fitted):
     model, X, y = fitted
-    one = BinormalROCDisplay.from_estimator(model, X, y, pos_label="virginica")
-    other = BinormalROCDisplay.from_estimator(model, X, y, pos_label="versicolor")
+    one = ROCDisplay.from_estimator(model, X, y, pos_label="virginica")
+    other = ROCDisplay.from_estimator(model, X, y, pos_label="versicolor")
     assert other.roc.auc == pytest.approx(one.roc.auc)
     assert "positive label: versicolor" in other.ax_.get_xlabel()
-    flipped = BinormalROCDisplay.from_predictions(
+    flipped = ROCDisplay.from_predictions(
         y, model.decision_function(X), pos_label="versicolor"
     )
     assert flipped.roc.auc == pytest.approx(1 - one.roc.auc)
@@ -131,21 +83,19 @@ def test_positive_label_flips_the_curve(fitted):
 def test_displays_share_axes_in_different_colours(plt, fitted):
     model, X, y = fitted
     fig, ax = plt.subplots()
-    first = BinormalROCDisplay.from_estimator(model, X, y, ax=ax, plot_band=False)
-    second = BinormalROCDisplay(model[-1].roc_, name="trained").plot(ax)
+    first = ROCDisplay.from_estimator(model, X, y, ax=ax, plot_band=False)
+    second = ROCDisplay(model[-1].roc_, name="trained").plot(ax)
     assert first.ax_ is second.ax_ is ax
     assert second.figure_ is fig
     assert first.line_.get_color() != second.line_.get_color()
     assert first.band_ is None
-    assert second.empirical_line_ is None
 
 
 def test_options_are_passed_on():
-    display = BinormalROCDisplay(BinormalROC(0, 1, 1, 2), name="model")
+    display = ROCDisplay(BinormalROC(0, 1, 1, 2), name="model")
     display.plot(
         name="other",
         curve_kwargs={"color": "black"},
-        plot_youden=False,
         plot_chance_level=True,
         chance_level_kw={"linewidth": 3},
         despine=True,
@@ -154,25 +104,9 @@ def test_options_are_passed_on():
     assert display.line_.get_label().startswith("other (")
     assert display.chance_level_.get_linewidth() == 3
     assert not display.ax_.spines["top"].get_visible()
-    assert display.youden_points_ == []
 
 
-def test_weights_are_frequencies():
-    rng = np.random.default_rng(0)
-    y, score = np.repeat([0, 1], 20), rng.normal(size=40)
-    weight = rng.integers(1, 3, 40)
-    a = BinormalROCDisplay.from_predictions(y, score, sample_weight=weight)
-    b = BinormalROCDisplay.from_predictions(
-        np.repeat(y, weight), np.repeat(score, weight)
-    )
-    assert a.roc.auc == pytest.approx(b.roc.auc)
-    assert a.band[1] == pytest.approx(b.band[1])
-
-
-def test_a_class_without_spread_has_no_band():
-    display = BinormalROCDisplay.from_predictions([0, 0, 1, 1], [0.0, 0.0, 1.0, 2.0])
-    assert display.band is None
-    assert display.band_ is None
+def test_scores_without_spread_have_no_posterior():
     with pytest.raises(ValueError, match=r"different scores .* 2 rows with scatter 0"):
         AUCPosteriorDisplay.from_predictions([0, 0, 1, 1], [0.0, 0.0, 1.0, 2.0])
 
@@ -198,40 +132,34 @@ def test_errors(fitted):
     iris = load_iris()
     many = RandomForestClassifier(2).fit(iris.data, iris.target)
     with pytest.raises(ValueError, match=r"must separate two classes .*got 3"):
-        BinormalROCDisplay.from_estimator(many, iris.data, iris.target)
+        ROCDisplay.from_estimator(many, iris.data, iris.target)
+    with pytest.raises(ValueError, match=r"must have predict_proba, got LinearSVC\(\)"):
+        skauc.CalibrationDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
     with pytest.raises(ValueError, match=r"response_method must be one of .* got 'x'"):
-        BinormalROCDisplay.from_estimator(model, X, y, response_method="x")
+        ROCDisplay.from_estimator(model, X, y, response_method="x")
     with pytest.raises(ValueError, match=r"pos_label must be one of .* got 'setosa'"):
-        BinormalROCDisplay.from_estimator(model, X, y, pos_label="setosa")
+        ROCDisplay.from_estimator(model, X, y, pos_label="setosa")
     with pytest.raises(
         ValueError, match=r"confidence_level must lie in \(0, 1\), got 1"
     ):
-        BinormalROCDisplay.from_estimator(model, X, y, confidence_level=1)
+        ROCDisplay.from_estimator(model, X, y, confidence_level=1)
 
 
 # Short ways ---------------------------------------------------------------------------
 
 
 def test_an_estimate_plots_its_scores(plt):
-    y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
-    drawn = skauc.auc_estimate(y, score).plot()
-    expected = BinormalROCDisplay.from_predictions(y, score)
-    assert drawn.line_.get_ydata() == pytest.approx(expected.line_.get_ydata())
-    assert drawn.tpr == pytest.approx(expected.tpr)
-    assert drawn.band_ is not None
+    y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, np.inf]
     _, ax = plt.subplots()
     weight = [1, 2, 1, 1, 1, 1, 3, 1]
-    weighted = skauc.auc_estimate(y, score, sample_weight=weight).plot(ax, name="w")
-    assert weighted.ax_ is ax
-    expected = BinormalROCDisplay.from_predictions(y, score, sample_weight=weight)
-    assert weighted.roc == expected.roc
-
-
-def test_no_band_for_rows_in_groups():
-    y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8]
+    drawn = skauc.auc_estimate(y, score, sample_weight=weight).plot(ax, name="w")
+    assert drawn.ax_ is ax
+    expected = skauc.empirical_roc(y, score, sample_weight=weight)
+    assert drawn.line_.get_ydata().tolist() == expected.tpr.tolist()
     grouped = skauc.auc_estimate(y, score, groups=[0, 0, 1, 1, 2, 2, 3, 3])
-    assert grouped.plot().band_ is None
-    assert grouped.plot(plot_band=True).band_ is not None
+    drawn = grouped.plot(confidence_level=0.9)
+    assert drawn.band_ is None  # it would assume independent rows
+    assert drawn.auc_interval == grouped.confidence_interval(0.9)
 
 
 # Empirical curves ---------------------------------------------------------------------
@@ -248,7 +176,6 @@ def test_an_empirical_curve_is_drawn_with_its_bands():
     band = roc.band(0.9)
     drawn = display.band_[0].get_paths()[0].vertices[:, 1]
     assert set(band.low.round(12)) <= set(drawn.round(12))
-    assert display.youden_points_[0].get_ydata()[0] == roc.youden().tpr
     assert roc.plot(band=None, name="marker").band_ is None
 
 
@@ -262,7 +189,7 @@ def folds():
 
 def test_folds_are_scikit_learns_and_their_average(folds):
     cv_results, X, y = folds
-    display = BinormalROCDisplay.from_cv_results(cv_results, X, y, name="iris")
+    display = ROCDisplay.from_cv_results(cv_results, X, y, name="iris")
     tests, models = cv_results["indices"]["test"], cv_results["estimator"]
     curves = [
         roc_curve(y[rows], model.decision_function(X[rows]), pos_label="b")[:2]
@@ -273,7 +200,7 @@ def test_folds_are_scikit_learns_and_their_average(folds):
         assert line.get_ydata() == pytest.approx(tpr)
     areas = [auc(*curve) for curve in curves]
     mean, spread = np.mean(areas), np.std(areas, ddof=1)
-    text = f"iris (average of folds, AUC = {mean:.2f} ± {spread:.2f})"
+    text = f"iris (average of folds, AUC {mean:.2f} ± {spread:.2f})"
     assert display.average_line_.get_label() == text
     x, mean = display.average_line_.get_data()
     inner = (x > 0.001) & (x < 0.999)
@@ -286,13 +213,14 @@ def test_folds_are_scikit_learns_and_their_average(folds):
     spread = display.band_.get_paths()[0].vertices[:, 1]
     assert spread.min() >= 0
     assert spread.max() <= 1
+    assert display.plot(plot_folds=False).line_ == []
 
 
 def test_curves_in_a_tuple_and_none():
     roc = skauc.empirical_roc([0, 1, 0, 1], [1, 2, 3, 4])
-    assert len(BinormalROCDisplay((roc, roc)).plot().line_) == 2
+    assert len(ROCDisplay((roc, roc)).plot().line_) == 2
     with pytest.raises(ValueError, match="roc must hold at least one curve"):
-        BinormalROCDisplay([]).plot()
+        ROCDisplay([]).plot()
 
 
 def test_errors_of_folds(folds):
@@ -301,8 +229,8 @@ def test_errors_of_folds(folds):
     both = "['estimator', 'indices']"
     for given, got in [({}, both), ({"estimator": []}, "['indices']"), (1, both)]:
         with pytest.raises(ValueError, match=f"{rule}, but it lacks {re.escape(got)}"):
-            BinormalROCDisplay.from_cv_results(given, X, y)
+            ROCDisplay.from_cv_results(given, X, y)
     with pytest.raises(ValueError, match="X must have the 100 rows of y, got 99 rows"):
-        BinormalROCDisplay.from_cv_results(cv_results, X[1:], y)
+        ROCDisplay.from_cv_results(cv_results, X[1:], y)
     with pytest.raises(ValueError, match="got 50 rows and the row number"):
-        BinormalROCDisplay.from_cv_results(cv_results, X[:50], y[:50])
+        ROCDisplay.from_cv_results(cv_results, X[:50], y[:50])

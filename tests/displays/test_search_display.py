@@ -10,21 +10,11 @@ from sklearn.preprocessing import StandardScaler
 
 from skauc import ResubstitutionSplit, SearchDisplay, cbauc_scorer, search_posterior
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
 X, Y = make_classification(60, 4, n_redundant=0, flip_y=0.3, random_state=1)
 FREE = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
 CS = [1e-3, 1e-2, 0.1, 1.0]
 PIPE = make_pipeline(StandardScaler(), LogisticRegression())
-NAME = "logisticregression__C"
-
-
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
+NAME, SCALING = "logisticregression__C", "logisticregression__intercept_scaling"
 
 
 def searched(grid):
@@ -50,32 +40,31 @@ def test_one_numeric_parameter_is_a_line_with_a_band():
     assert display.figure_ is display.ax_.figure
     texts = [t.get_text() for t in display.ax_.get_legend().get_texts()]
     assert texts[0] == "ridge: 95% interval"
-    assert texts[1] == f"chosen, P(best) {posterior.p_best[k]:.2f}"
+    # the chosen candidate, as search_posterior reports it
+    low, high = posterior.selected.interval(0.95)
+    auc = f"AUC {posterior.selected.mean():.2f}, {low:.2f} to {high:.2f}"
+    assert texts[1] == f"chosen ({auc})\nP(best) {posterior.p_best[k]:.2f}"
+    (bar,) = display.selected_interval_[2][0].get_segments()
+    assert bar[:, 1] == pytest.approx([low, high])
 
 
-def test_two_numeric_parameters_are_a_map_with_contours():
-    grid = {NAME: CS, "logisticregression__intercept_scaling": [1.0, 2.0, 3.0]}
-    search = searched(grid)
-    display = SearchDisplay.from_search(search, X, Y, random_state=0)
+@pytest.mark.parametrize("grid", [
+    {NAME: CS, SCALING: [1.0, 2.0, 3.0]},
+    [{NAME: [C], SCALING: [s]} for C, s in ((0.01, 1.0), (0.1, 3.0), (1.0, 2.0))],
+])  # fmt: skip
+def test_two_numeric_parameters_are_a_map_with_the_set_that_holds_the_best(grid):
+    display = SearchDisplay.from_search(searched(grid), X, Y, random_state=0)
+    posterior = display.posterior
     drawn = np.asarray(display.map_.get_array())
-    assert drawn == pytest.approx(display.posterior.auc.mean())
-    assert display.contours_ is not None
+    assert drawn == pytest.approx(posterior.auc.mean())
     assert (display.ax_.get_xscale(), display.ax_.get_yscale()) == ("log", "linear")
     assert display.line_ is None
-    # the outer contour holds the best with .95: what lies under its level is less
-    outer = display.contours_.levels[0]
-    p_best = display.posterior.p_best
-    assert p_best[p_best >= outer].sum() >= 0.95
-    assert p_best[p_best > outer].sum() < 0.95
-
-
-def test_scattered_candidates_have_no_contours():
-    name = "logisticregression__intercept_scaling"
-    grid = [{NAME: [C], name: [s]} for C, s in ((0.01, 1.0), (0.1, 3.0), (1.0, 2.0))]
-    display = SearchDisplay.from_search(searched(grid), X, Y)
-    assert display.contours_ is None
-    places = np.asarray(display.map_.get_offsets())
-    assert places.tolist() == [[0.01, 1.0], [0.1, 3.0], [1.0, 2.0]]
+    places = np.asarray(display.map_.get_offsets()).tolist()
+    held = np.asarray(display.credible_set_.get_offsets()).tolist()
+    p_best = [posterior.p_best[places.index(place)] for place in held]
+    # one candidate less would hold less than .95
+    assert sum(p_best) - min(p_best) < 0.95 <= sum(p_best)
+    assert min(p_best) >= np.sort(posterior.p_best)[-len(held)]
 
 
 def test_categories_are_intervals():
@@ -84,17 +73,18 @@ def test_categories_are_intervals():
     texts = [t.get_text() for t in display.ax_.get_yticklabels()]
     assert texts == ["class_weight=None", "class_weight=balanced"]
     line, _, (bars,) = display.intervals_
-    mean = display.posterior.auc.mean()
+    posterior = display.posterior
+    mean, (low, high) = posterior.auc.mean(), posterior.auc.interval(0.5)
+    k = posterior.selected_index
+    mean[k] = posterior.selected.mean()
+    low[k], high[k] = posterior.selected.interval(0.5)
     assert line.get_xdata() == pytest.approx(mean)
-    low, high = display.posterior.auc.interval(0.5)
     ends = np.array(bars.get_segments())[:, :, 0]
     assert ends == pytest.approx(np.column_stack([low, high]))
     assert display.one_sd_ is None
 
 
-def test_axes_of_the_caller_and_options():
-    import matplotlib.pyplot as plt
-
+def test_axes_of_the_caller_and_options(plt):
     _, ax = plt.subplots()
     posterior = search_posterior(searched({NAME: CS}), X, Y, random_state=0)
     display = posterior.plot(ax, despine=True, name="a")

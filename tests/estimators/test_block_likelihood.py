@@ -42,9 +42,9 @@ def same(found, expected):
     for name in ("converged_", "separation_", "n_features_in_", "reference_"):
         assert getattr(found, name) == getattr(expected, name)
     assert found.classes_.tolist() == expected.classes_.tolist()
-    if expected.result_.covariance is not None:
-        assert found.result_.covariance == pytest.approx(
-            expected.result_.covariance, rel=1e-9, abs=1e-14
+    if expected.inference_.solution.covariance is not None:
+        assert found.inference_.solution.covariance == pytest.approx(
+            expected.inference_.solution.covariance, rel=1e-9, abs=1e-14
         )
 
 

@@ -28,9 +28,9 @@ def test_slope_and_intercepts_of_r():
     assert found.slope == pytest.approx(b, rel=1e-8)
     assert found.intercept == pytest.approx(a, rel=1e-8)
     assert found.in_the_large == pytest.approx(level, rel=1e-8)
-    errors = [found.standard_error(n) for n in ("slope", "intercept", "in_the_large")]
-    assert errors == pytest.approx([b_error, a_error, level_error], rel=1e-6)
-    low, high = found.confidence_interval("slope", 0.9)
+    errors = [b_error, a_error, level_error]
+    assert found.standard_error == pytest.approx(errors, rel=1e-6)
+    low, high = found.confidence_interval(0.9)
     half = norm.ppf(0.95) * b_error
     assert (low, high) == pytest.approx((b - half, b + half), rel=1e-6)
 
@@ -73,10 +73,7 @@ def test_slope_covers_one():
 @pytest.mark.parametrize(
     ("p", "text"),
     [
-        (
-            [0.1, 0.2, 1.0, 0.5],
-            r"y_prob must lie .* calibration slope, .* got 1.0",
-        ),
+        ([0, 1, 1, 0], "y_prob must hold probabilities .* got only 0 and 1"),
         ([0.1, 0.2, 1.5, 0.5], r"y_prob must lie in \[0, 1\], got 1.5"),
         ([0.2, 0.2, 0.2, 0.2], "two different values, got only 0.2"),
         ([0.1, 0.2, 0.3, 0.4], "not separate the classes, .* got complete separation"),
@@ -85,6 +82,15 @@ def test_slope_covers_one():
 def test_slopes_that_do_not_exist(p, text):
     with pytest.raises(ValueError, match=text):
         calibration_estimate([0, 0, 1, 1], p)
+
+
+def test_certain_probabilities_are_moved_half_way_to_the_next():
+    y, given, moved = Y, R["other"].copy(), R["other"].copy()
+    given[[0, 1, 2]], others = [0, 1, 0], given[3:]
+    moved[[0, 2]], moved[1] = others.min() / 2, (1 + others.max()) / 2
+    with pytest.warns(UserWarning, match="3 of the probabilities in y_prob are 0 or 1"):
+        found = calibration_estimate(y, given)
+    assert found.slope == calibration_estimate(y, moved).slope
 
 
 # Hosmer and Lemeshow ------------------------------------------------------------------
@@ -144,8 +150,12 @@ def test_hosmer_lemeshow_of_few_rows_by_numpys_quantiles(n):
 def test_table_of_a_calibration():
     found = calibration_estimate(Y, R["other"])
     table = found.to_frame()
-    for name, null in (("slope", 1), ("intercept", 0), ("in_the_large", 0)):
-        estimate, error = getattr(found, name), found.standard_error(name)
+    lines = found.summary(0.9, digits=1).splitlines()
+    nulls = {"slope": 1, "intercept": 0, "in_the_large": 0}
+    for k, (name, null) in enumerate(nulls.items()):
+        estimate, error = getattr(found, name), found.standard_error[k]
+        low, high = found.confidence_interval(0.9, name=name)
+        assert lines[k] == f"{name}: {estimate:.1f} ({low:.1f} to {high:.1f})"
         assert table.loc[name, "estimate"] == estimate
         assert table.loc[name, "standard_error"] == error
         p = 2 * norm.sf(abs(estimate - null) / error)

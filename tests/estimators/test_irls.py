@@ -16,7 +16,7 @@ def irls(X, codes, n_classes, *, sample_weight=None, **options):
     model = IRLSLogisticRegression(**options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(X, codes, sample_weight).result_
+        return model.fit(X, codes, sample_weight).inference_.solution
 
 
 def objective(coef, X, codes, weight, C):
@@ -114,7 +114,7 @@ def test_affine_features_change_nothing_but_units(K):
     assert moved.n_iter == plain.n_iter
 
 
-def test_likelihood_never_falls_and_halvings_are_counted():
+def test_likelihood_never_falls():
     # An outlier makes the full Newton step overshoot.
     rng = np.random.default_rng(3)
     x = np.append(rng.normal(size=60), 200.0)

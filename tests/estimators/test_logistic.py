@@ -57,7 +57,7 @@ def test_summary_has_statsmodels_numbers(name):
     model = IRLSLogisticRegression().fit(case["X"], case["codes"])
     table = model.summary(0.9)
     params, errors = np.ravel(case["params"]), np.ravel(case["bse"])
-    assert table.coefficient == pytest.approx(params, rel=1e-6)
+    assert table.estimate == pytest.approx(params, rel=1e-6)
     assert table.standard_error == pytest.approx(errors, rel=1e-6)
     assert table.pvalue == pytest.approx(2 * norm.sf(np.abs(params / errors)), rel=1e-5)
     assert table.low == pytest.approx(
@@ -84,12 +84,9 @@ def test_likelihood_ratio_of_spector_and_mazzeo():
     assert chi2.sf(2 * (full.log_likelihood_ - null), 3) == pytest.approx(
         0.001502, abs=5e-7
     )
-    small = IRLSLogisticRegression().fit(X[:, :1], y)
-    test = full.likelihood_ratio_test(small)
-    gain = 2 * (full.log_likelihood_ - small.log_likelihood_)
-    assert test.df == 2
-    assert test.statistic == pytest.approx(gain)
-    assert test.pvalue == pytest.approx(chi2.sf(gain, 2))
+    test = full.likelihood_ratio_test(slice(None), X=X, y=y)
+    assert test.df == 3
+    assert test.pvalue == pytest.approx(0.001502, abs=5e-7)
 
 
 # Law ----------------------------------------------------------------------------------
@@ -165,15 +162,15 @@ def test_table_prints_and_becomes_a_frame():
     table = model.summary()
     lines = str(table).splitlines()
     assert [line.split()[0] for line in lines[1:]] == [
-        "coefficient",
+        "estimate",
         "(Intercept)",
         "length",
         "width",
     ]
-    assert lines[0] == "log odds of 2 against 1"
+    assert lines[0] == "log odds of 2 against 1; 95 % limits, method='wald'"
     assert len({len(line) for line in lines[1:]}) == 1
     frame = table.to_frame()
-    assert frame.loc["length", "coefficient"] == model.coef_[0, 0]
+    assert frame.loc["length", "estimate"] == model.coef_[0, 0]
     assert list(frame.columns)[-2:] == ["low", "high"]
 
 
@@ -186,20 +183,7 @@ def test_inference_is_refused_when_penalised():
     with pytest.raises(ValueError, match=text):
         model.summary()
     with pytest.raises(ValueError, match=r"likelihood_ratio_test is .* got C=2.0"):
-        model.likelihood_ratio_test(model)
-
-
-def test_likelihood_ratio_refuses_fits_that_are_not_nested():
-    X, y = virginica()
-    full = IRLSLogisticRegression().fit(X, y)
-    with pytest.raises(ValueError, match="fewer parameters than 3, got 3 parameters"):
-        full.likelihood_ratio_test(full)
-    other = IRLSLogisticRegression().fit(X[1:, :1], y[1:])
-    with pytest.raises(ValueError, match="got 2 parameters and 99 rows"):
-        full.likelihood_ratio_test(other)
-    better = IRLSLogisticRegression().fit(load_iris().data[50:, 2:3], y)
-    with pytest.raises(ValueError, match=r"must be nested .* larger by"):
-        full.likelihood_ratio_test(better)
+        model.likelihood_ratio_test("x0")
 
 
 # Face ---------------------------------------------------------------------------------
@@ -222,17 +206,17 @@ def test_metadata_routing():
 @pytest.mark.parametrize(
     ("params", "text"),
     [
-        ({"max_halvings": -1}, "max_halvings must be a whole number >= 0, got -1"),
-        ({"reference": 9}, "reference must be 1, the first of two labels, got 9"),
-        ({"reference": 2}, "reference must be 1, the first of two labels, got 2"),
+        ({"max_iter": 0}, "max_iter must be a whole number >= 1, got 0"),
+        ({"reference": 9}, r"reference must be one of \[1\] .* got 9"),
+        ({"reference": 2}, r"one of \[1\] \(of two labels the first\), got 2"),
         (
             {"class_weight": {5: 1}},
             r"labels of \[1, 2\], got 5 and no weight of 1",
         ),
-        ({"class_weight": {1: 0.0}}, "class_weight of 1 must be finite and > 0, got 0"),
-        ({"class_weight": {1: -1.0}}, r"class_weight of 1 must lie in \[0, .* -1.0"),
-        ({"class_weight": {1: "x"}}, r"class_weight of 1 must lie in \[0, .* 'x'"),
-        ({"reference": np.arange(2)}, "reference must be 1, the first of two labels"),
+        ({"class_weight": {1: 0.0}}, r"class_weight of 1 must lie in \(0, .* got 0"),
+        ({"class_weight": {1: -1.0}}, r"class_weight of 1 must lie in \(0, .* -1.0"),
+        ({"class_weight": {1: "x"}}, r"class_weight of 1 must lie in \(0, .* 'x'"),
+        ({"reference": np.arange(2)}, r"reference must be one of \[1\]"),
         ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
     ],
 )
@@ -252,7 +236,7 @@ def test_class_weight_of_a_label_that_does_not_occur():
 
 def test_error_of_a_reference_of_three_classes():
     X, y = load_iris(return_X_y=True)
-    text = r"reference must be one of the labels \[0, 1, 2\], got 9$"
+    text = r"reference must be one of \[0, 1, 2\] .* got 9$"
     with pytest.raises(ValueError, match=text):
         IRLSLogisticRegression(reference=9).fit(X, y)
 
@@ -272,7 +256,9 @@ def test_error_of_a_contrast_with_a_row_of_zeros():
     model = IRLSLogisticRegression().fit(*virginica())
     contrast = np.eye(3)[:2]
     contrast[1] = 0
-    with pytest.raises(ValueError, match=r"contrast must .* got a row of zeros, row 1"):
+    with pytest.raises(
+        ValueError, match=r"contrast must .* none of zeros, got rank 1 of 2"
+    ):
         model.wald_test(contrast)
 
 

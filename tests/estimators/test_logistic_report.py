@@ -1,6 +1,7 @@
 """The logistic report: R's and statsmodels' numbers, definitions, refits by hand."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,11 @@ from scipy import sparse
 from scipy.optimize import brentq, minimize
 from scipy.special import expit
 from scipy.stats import chi2, norm
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from skauc import IRLSLogisticRegression
 
@@ -63,7 +68,7 @@ def test_budworm():
     model = IRLSLogisticRegression(fit_intercept=False).fit(Xb, y, weight)
     rows = {"X": Xb, "y": y, "sample_weight": weight}
     table = model.summary(method="profile", **rows)
-    assert table.coefficient == pytest.approx(R["budworm_coef"], rel=1e-8)
+    assert table.estimate == pytest.approx(R["budworm_coef"], rel=1e-8)
     assert table.standard_error == pytest.approx(R["budworm_se"], rel=1e-8)
     limits = np.column_stack([table.low, table.high])
     assert limits == pytest.approx(R["budworm_profile"], rel=SPLINE)
@@ -78,31 +83,68 @@ def test_budworm():
 def test_birthweight_of_r():
     model = birthweight()
     table = model.summary(method="profile", X=X, y=Y)
-    assert table.coefficient == pytest.approx(R["coef"], rel=1e-8)
+    assert table.estimate == pytest.approx(R["coef"], rel=1e-8)
     assert table.standard_error == pytest.approx(R["se"], rel=1e-8)
     limits = np.column_stack([table.low, table.high])
     assert limits == pytest.approx(R["profile"], rel=SPLINE)
     weighted = IRLSLogisticRegression().fit(X, Y, R["weight"]).summary()
-    assert weighted.coefficient == pytest.approx(R["weighted_coef"], rel=1e-8)
+    assert weighted.estimate == pytest.approx(R["weighted_coef"], rel=1e-8)
     assert weighted.standard_error == pytest.approx(R["weighted_se"], rel=1e-8)
 
 
 @pytest.mark.parametrize(
     ("covariance", "key", "groups"),
-    [("HC0", "hc0", None), ("HC1", "hc1", None), ("cluster", "cluster", GROUPS)],
+    [("HC0", "hc0", None), ("HC1", "hc1", None), (None, "cluster", GROUPS)],
 )
 def test_robust_covariances_of_r(covariance, key, groups):
     # R's weights of a fit that has converged to 1e-13 have seven digits.
     table = birthweight().summary(covariance=covariance, X=X, y=Y, groups=groups)
     assert table.standard_error == pytest.approx(np.sqrt(np.diag(R[key])), rel=1e-6)
-    assert table.z == pytest.approx(R["coef"] / table.standard_error, rel=1e-7)
-    assert table.covariance == covariance
+    assert table.statistic == pytest.approx(R["coef"] / table.standard_error, rel=1e-7)
+    assert table.covariance == (covariance or "cluster")
+
+
+@pytest.mark.parametrize("drop", [None, "first"])
+def test_a_factor_in_a_pipeline_of_r(drop):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["age", "lwt", "smoke", "ht"])
+    frame["race"] = GROUPS // 10
+    race = OneHotEncoder(drop=drop, sparse_output=False)
+    step = ColumnTransformer([("race", race, ["race"])], remainder="passthrough")
+    pipe = make_pipeline(step, IRLSLogisticRegression(keep_rows=True))
+    pipe[:-1].set_output(transform="pandas")
+    dependent = pytest.warns(ConvergenceWarning, match="linearly dependent")
+    with nullcontext() if drop else dependent:
+        pipe.fit(frame, Y)
+    table = pipe[-1].summary(method="profile")
+    assert table.names[1:] == tuple(pipe[:-1].get_feature_names_out())
+    again = pipe[-1].summary(method="profile", X=pipe[:-1].transform(frame), y=Y)
+    assert np.array_equal(table.low, again.low, equal_nan=True)
+    columns = [name for name in table.names if name.startswith("race__")]
+    for contrast in (columns, pipe[0].output_indices_["race"]):
+        test = pipe[-1].likelihood_ratio_test(contrast)
+        assert test == pytest.approx(tuple(R["race_lr"]), rel=1e-7)
+        wald = pipe[-1].wald_test(contrast)
+        assert wald[:3] == pytest.approx(tuple(R["race_wald"]), rel=1e-7)
+    with pytest.raises(ValueError, match="must name features .*, got 'race', which"):
+        pipe[-1].wald_test("race")
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_a_feature_is_tested_in_the_logits_of_all_classes(K):
+    rows, y = load_iris(return_X_y=True)
+    y = np.random.default_rng(0).permutation(y) % K
+    full = IRLSLogisticRegression(keep_rows=True).fit(rows, y)
+    small = IRLSLogisticRegression().fit(rows[:, 1:], y)
+    test = full.likelihood_ratio_test("x0")
+    gain = 2 * (full.log_likelihood_ - small.log_likelihood_)
+    assert test[:2] == pytest.approx((gain, K - 1), rel=1e-7)
 
 
 def test_offset_of_r():
     model = IRLSLogisticRegression().fit(X, Y, offset=R["offset"])
     table = model.summary()
-    assert table.coefficient == pytest.approx(R["offset_coef"], rel=1e-8)
+    assert table.estimate == pytest.approx(R["offset_coef"], rel=1e-8)
     assert table.standard_error == pytest.approx(R["offset_se"], rel=1e-8)
     assert model.deviance_ == pytest.approx(R["offset_deviance"].item(), rel=1e-10)
     assert model.has_offset_
@@ -144,7 +186,7 @@ def test_profile_is_brute_force(fit_intercept, weighted):
     given = {"X": rows, "y": Y, "sample_weight": weight, "offset": offset}
     table = model.summary(0.9, method="profile", **given)
     for j, (coef, error) in enumerate(
-        zip(table.coefficient, table.standard_error, strict=True)
+        zip(table.estimate, table.standard_error, strict=True)
     ):
 
         def fall(value, j=j):
@@ -155,7 +197,9 @@ def test_profile_is_brute_force(fit_intercept, weighted):
         low = brentq(lambda v: fall(v) - bound, coef - 5 * error, coef)  # noqa: B023
         high = brentq(lambda v: fall(v) - bound, coef, coef + 5 * error)  # noqa: B023
         assert (table.low[j], table.high[j]) == pytest.approx((low, high), rel=1e-6)
-        assert table.z[j] == pytest.approx(np.sign(coef) * np.sqrt(fall(0)), rel=1e-6)
+        assert table.statistic[j] == pytest.approx(
+            np.sign(coef) * np.sqrt(fall(0)), rel=1e-6
+        )
         assert table.pvalue[j] == pytest.approx(chi2.sf(fall(0), 1), rel=1e-5)
 
 
@@ -202,7 +246,7 @@ def test_wald_test_is_its_definition():
     assert test.standard_error == pytest.approx(np.sqrt(np.diag(L @ V @ L.T)))
     # one coefficient is the summary's z
     alone = model.wald_test([0, 1, 0, 0, 0])
-    assert alone.statistic == pytest.approx(model.summary().z[1] ** 2, rel=1e-9)
+    assert alone.statistic == pytest.approx(model.summary().statistic[1] ** 2, rel=1e-9)
     robust = model.wald_test(L[:1], covariance="HC0", X=X, y=Y)
     error = np.sqrt(L[0] @ R["hc0"] @ L[0])
     assert robust.standard_error == pytest.approx([error], rel=1e-6)
@@ -210,12 +254,12 @@ def test_wald_test_is_its_definition():
 
 def test_likelihood_ratio_of_contrasts_is_of_nested_fits():
     full, small = birthweight(), IRLSLogisticRegression().fit(X[:, :2], Y)
-    nested = full.likelihood_ratio_test(small)
-    L = np.eye(5)[3:]
-    test = full.likelihood_ratio_test(contrast=L, X=X, y=Y)
-    assert test == pytest.approx(nested, rel=1e-8)
+    gain = 2 * (full.log_likelihood_ - small.log_likelihood_)
+    for contrast in (np.eye(5)[3:], ["x2", "x3"], slice(2, 4)):
+        test = full.likelihood_ratio_test(contrast, X=X, y=Y)
+        assert test == pytest.approx((gain, 2, chi2.sf(gain, 2)), rel=1e-8)
     # the sum of two coefficients at 1 is an offset and a difference
-    test = full.likelihood_ratio_test(contrast=[0, 0, 0, 1, 1], value=1.0, X=X, y=Y)
+    test = full.likelihood_ratio_test(contrast=[0, 0, 0, 1, 1], null=1.0, X=X, y=Y)
     turned = np.column_stack([X[:, :2], X[:, 2] - X[:, 3]])
     held = IRLSLogisticRegression().fit(turned, Y, offset=X[:, 3])
     gain = 2 * (full.log_likelihood_ - held.log_likelihood_)
@@ -224,17 +268,23 @@ def test_likelihood_ratio_of_contrasts_is_of_nested_fits():
 
 def test_odds_ratios_are_exponentials():
     table = birthweight().summary(0.9)
-    odds = table.odds_ratios()
-    assert odds.odds_ratio == pytest.approx(np.exp(R["coef"]), rel=1e-8)
+    odds, tens = table.odds_ratios(), table.odds_ratios(per={"x0": 10, "x2": 0.5})
+    assert odds.estimate == pytest.approx(np.exp(R["coef"]), rel=1e-8)
     assert np.log(odds.low) == pytest.approx(table.low)
     assert np.log(odds.high) == pytest.approx(table.high)
     assert np.array_equal(odds.pvalue, table.pvalue)
-    assert str(odds).splitlines()[0] == "odds of 1 against 0"
-    assert str(odds).splitlines()[1].split()[-2:] == ["[0.05", "0.95]"]
+    assert str(odds).startswith("odds of 1 against 0; 90 % limits, method='wald'\n")
+    assert tens.names == ("(Intercept)", "x0 (per 10)", "x1", "x2 (per 0.5)", "x3")
+    units = [1, 10, 1, 0.5, 1]
+    for name in ("estimate", "low", "high"):
+        assert getattr(tens, name) == pytest.approx(getattr(odds, name) ** units)
+    numbers = (getattr(tens, name)[1] for name in ("estimate", "low", "high"))
+    line = "x0 (per 10): {:.3f} ({:.3f} to {:.3f})".format(*numbers)
+    assert tens.summary(digits=3).splitlines()[1] == line
+    with pytest.raises(ValueError, match="per must name rows .*'x3'.*, got 'age'"):
+        table.odds_ratios(per={"age": 10})
     pytest.importorskip("pandas")
-    assert odds.to_frame().loc["x2", "odds_ratio"] == pytest.approx(
-        np.exp(R["coef"][3])
-    )
+    assert odds.to_frame().loc["x2", "estimate"] == pytest.approx(np.exp(R["coef"][3]))
 
 
 # Offset -------------------------------------------------------------------------------
@@ -288,8 +338,8 @@ ROWS = {"X": X, "y": Y}
     [
         ({"covariance": "HC9"}, "covariance must be one of 'model', .* got 'HC9'"),
         ({"method": "exact"}, "method must be one of 'wald', 'profile', got 'exact'"),
-        ({"covariance": "HC0"}, "pass X= and y= of the fit, got X=None"),
-        ({"method": "profile", "X": X}, "pass X= and y= of the fit, got y=None"),
+        ({"covariance": "HC0"}, "pass X= and y= .* got X=None"),
+        ({"method": "profile", "X": X}, "pass X= and y= .* got y=None"),
         (
             {"method": "profile", "covariance": "HC0", **ROWS},
             "covariance must be 'model' with method='profile', got 'HC0'",
@@ -298,7 +348,10 @@ ROWS = {"X": X, "y": Y}
             {"covariance": "cluster", **ROWS},
             "groups must be given with .* got None with",
         ),
-        ({"groups": GROUPS, **ROWS}, "groups must be None without covariance='cluster"),
+        (
+            {"groups": GROUPS, "covariance": "HC1", **ROWS},
+            "groups must be None without covariance='cluster",
+        ),
         (
             {"covariance": "cluster", "groups": np.ones(len(Y)), **ROWS},
             "groups must hold at least 2 clusters, got 1",
@@ -320,10 +373,8 @@ def test_summary_says_what_is_wrong(options, text):
 
 def test_refusals():
     model = birthweight()
-    with pytest.raises(ValueError, match="either reduced or contrast, got none"):
-        model.likelihood_ratio_test()
-    with pytest.raises(ValueError, match="either reduced or contrast, got both"):
-        model.likelihood_ratio_test(model, contrast=np.eye(5)[0])
+    with pytest.raises(TypeError, match="'covarianc' is no argument"):
+        model.summary(covarianc="HC0")
     ridge = birthweight(C=1.0)
     with pytest.raises(ValueError, match="predict_interval is defined .* got C=1.0"):
         ridge.predict_interval(X)

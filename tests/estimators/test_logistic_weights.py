@@ -93,8 +93,8 @@ def test_odds_name_their_classes():
     X, y = rare(np.random.default_rng(0))
     model = IRLSLogisticRegression().fit(X, np.where(y == 1, "ill", "well"))
     table = model.summary()
-    assert str(table).startswith("log odds of 'well' against 'ill'\n")
-    assert str(table.odds_ratios()).startswith("odds of 'well' against 'ill'\n")
+    assert str(table).startswith("log odds of 'well' against 'ill'; 95 %")
+    assert str(table.odds_ratios()).startswith("odds of 'well' against 'ill'; 95 %")
     y = np.random.default_rng(1).integers(0, 3, len(X))
     table = IRLSLogisticRegression().fit(X, np.array(list("abc"))[y]).summary()
     assert table.odds == "against 'a'"
@@ -108,11 +108,12 @@ def test_names_of_features():
     step = ColumnTransformer([("z", StandardScaler(), ["dose", "age"])])
     pipe = make_pipeline(step, IRLSLogisticRegression()).fit(frame, y)
     model = pipe[-1]
+    assert model.summary().names == ("(Intercept)", "x0", "x1")
     for names in (pipe[:-1], pipe[:-1].get_feature_names_out(), ["z__dose", "z__age"]):
-        table = model.summary(names=names)
+        table = model.summary(feature_names=names)
         assert table.names == ("(Intercept)", "z__dose", "z__age")
     with pytest.raises(ValueError, match="one name for each of the 2 features, got 1"):
-        model.summary(names=["age"])
+        model.summary(feature_names=["age"])
 
 
 # Values far out -----------------------------------------------------------------------
@@ -159,8 +160,8 @@ def test_warnings_of_more_features_than_rows_point_at_the_callers_line():
 
 
 def test_warnings_of_a_profile_point_at_the_callers_line(monkeypatch):
-    steps = {"tol": 1e-7, "max_iter": 0, "max_halvings": 0}
-    monkeypatch.setattr("skauc.estimators._report._CLIMB", steps)
+    steps = {"tol": 1e-7, "max_iter": 0}
+    monkeypatch.setattr("skauc.estimators._logistic_inference._CLIMB", steps)
     X, y = rare(np.random.default_rng(0))
     model = IRLSLogisticRegression().fit(X, y)
     rows = {"X": X, "y": y}

@@ -162,7 +162,7 @@ def test_coefficients_that_are_not_estimable_are_nan(K, penalty):
     X, y = weekdays(K=K)
     # the same model without the dummy of Saturday
     full = IRLSLogisticRegression(penalty=penalty).fit(np.delete(X, 4, axis=1), y)
-    expected = full.summary()
+    expected = full.summary(method="wald")
     for unit in (0.1, 1.0, 100.0) if penalty == "l2" else (1.0,):
         X, _ = weekdays(unit)
         model = IRLSLogisticRegression(penalty=penalty).fit(X, y)
@@ -171,7 +171,7 @@ def test_coefficients_that_are_not_estimable_are_nan(K, penalty):
             got = model.summary(method=method, **rows)
             lost = np.tile(np.isin(np.arange(9), [5, 6, 7]), K - 1)
             known = np.tile(np.isin(np.arange(8), [5, 6]), K - 1)
-            for name in ("coefficient", "standard_error", "z", "pvalue", "low", "high"):
+            for name in "estimate standard_error statistic pvalue low high".split():
                 values = getattr(got, name)
                 assert np.array_equal(np.isnan(values), lost), name
                 if method == "wald":
@@ -181,7 +181,7 @@ def test_coefficients_that_are_not_estimable_are_nan(K, penalty):
         L = np.zeros((K - 1) * 9)
         L[[5, 6]] = -1, 1
         test = model.wald_test(L)
-        assert test.estimate == pytest.approx(expected.coefficient[5:6], rel=1e-6)
+        assert test.estimate == pytest.approx(expected.estimate[5:6], rel=1e-6)
         error = expected.standard_error[5:6]
         assert test.standard_error == pytest.approx(error, rel=1e-6)
         ratio = model.likelihood_ratio_test(contrast=L, X=X, y=y)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.stats.contingency import odds_ratio, relative_risk
+from sklearn.metrics import f1_score
 
 from skauc import empirical_roc, operating_points
 from skauc.results import OperatingComparison
@@ -196,7 +197,9 @@ def test_best_by_search_and_the_highest_of_several():
 
 def test_threshold_limits_are_order_statistics():
     y, score = normal_rows(30, 20)
-    points = operating_points(y, score, sensitivity=[0.5, 0.8], specificity=None)
+    points = operating_points(
+        y, score, sensitivity=[0.5, 0.8], specificity=None, at="population"
+    )
     positives = np.sort(score[y == 1])[::-1]
     for confidence in (0.5, 0.8, 0.9):
         low, high = points.confidence_interval(confidence, name="threshold")
@@ -206,12 +209,11 @@ def test_threshold_limits_are_order_statistics():
             deep = next(r for r in range(1, 21) if above.sf(r - 1) <= tail)
             near = max(r for r in range(1, 21) if above.cdf(r - 1) <= tail)
             assert (low[k], high[k]) == (positives[deep - 1], positives[near - 1])
-    few = operating_points(y[25:35], score[25:35], sensitivity=0.9)
-    low, high = few.confidence_interval(name="threshold")
-    assert low[0] == -np.inf
-    low, high = operating_points(y, score, specificity=0.99).confidence_interval(
-        name="threshold"
-    )
+    how = {"at": "population"}
+    few = operating_points(y[25:35], score[25:35], sensitivity=0.9, **how)
+    assert few.confidence_interval(name="threshold").low[0] == -np.inf
+    many = operating_points(y, score, specificity=0.99, **how)
+    low, high = many.confidence_interval(name="threshold")
     assert high[0] == np.inf
 
 
@@ -220,7 +222,8 @@ def test_threshold_limits_of_tied_scores(target, true):
     """Scores from 1 to 5: the lowest of them with at most 1 − target above it."""
     rng, y, covered = np.random.default_rng(0), np.repeat([0, 1], 50), 0
     for _ in range(60):
-        points = operating_points(y, rng.integers(1, 6, 100) * 1.0, specificity=target)
+        score = rng.integers(1, 6, 100) * 1.0
+        points = operating_points(y, score, specificity=target, at="population")
         low, high = points.confidence_interval(name="threshold")
         assert low[0] <= points.threshold[0] <= high[0]
         covered += low[0] <= true <= high[0]
@@ -230,14 +233,36 @@ def test_threshold_limits_of_tied_scores(target, true):
 def test_crossed_rate_is_the_band():
     y, score = normal_rows()
     band = empirical_roc(y, score).band(0.9, fpr=[0.2, 0.4])
-    points = operating_points(y, score, specificity=[0.8, 0.6])
+    points = operating_points(y, score, specificity=[0.8, 0.6], at="population")
     low, high = points.confidence_interval(0.9, name="sensitivity")
     assert low == pytest.approx(band.low, rel=1e-12)
     assert high == pytest.approx(band.high, rel=1e-12)
-    mirrored = operating_points(1 - y, -score, sensitivity=[0.8, 0.6])
+    mirrored = operating_points(1 - y, -score, sensitivity=[0.8, 0.6], at="population")
     limits = mirrored.confidence_interval(0.9, name="specificity")
     assert np.array(limits) == pytest.approx(np.array([low, high]), abs=0.03)  # draws
-    narrow = points.confidence_interval(0.9, name="sensitivity", method="wilson")
+    # other values are those of the limits, because all rise with the sensitivity
+    given = operating_points(
+        y, score, specificity=[0.8, 0.6], at="population", prevalence=0.3
+    )
+    assert (
+        np.array(given.confidence_interval(0.9, name="specificity")).tolist()
+        == [[0.8, 0.6]] * 2
+    )
+    alarms, ends = np.array([0.2, 0.4]), np.array([low, high])
+    for name, expected in {
+        "ppv": 0.3 * ends / (0.3 * ends + 0.7 * alarms),
+        "npv": 0.7 * (1 - alarms) / (0.7 * (1 - alarms) + 0.3 * (1 - ends)),
+        "lr_positive": ends / alarms,
+        "lr_negative": (1 - ends[::-1]) / (1 - alarms),
+        "accuracy": 0.3 * ends + 0.7 * (1 - alarms),
+        "f1": 0.6 * ends / (0.3 * ends + 0.7 * alarms + 0.3),
+    }.items():
+        # quantiles of draws are draws, so that those from above differ by one
+        assert np.array(given.confidence_interval(0.9, name=name)) == pytest.approx(
+            expected, rel=0.01
+        )
+    chosen = operating_points(y, score, specificity=[0.8, 0.6])
+    narrow = chosen.confidence_interval(0.9, name="sensitivity")
     assert np.all(narrow.high - narrow.low < high - low)
 
 
@@ -299,13 +324,14 @@ def test_frame_and_text():
     y, score = normal_rows()
     points = operating_points(y, score, threshold=[0, 1])
     frame = points.to_frame()
-    assert list(frame) == ["threshold", "estimate", "low", "high", "pos_label"]
+    columns = ["threshold", "estimate", "low", "high", "at", "pos_label"]
+    assert list(frame) == columns
     assert frame.loc["npv", "estimate"].tolist() == points.npv.tolist()
-    assert (
-        frame.loc["ppv", "low"].tolist()
-        == points.confidence_interval(name="ppv").low.tolist()
+    low = points.confidence_interval(name="ppv").low
+    assert frame.loc["ppv", "low"].tolist() == low.tolist()
+    assert "points=2, prevalence=0.4, chosen_by='threshold', at='chosen'" in repr(
+        points
     )
-    assert "points=2, prevalence=0.4, chosen_by='threshold'" in repr(points)
     assert "threshold=0.5" in repr(operating_points(y, score, threshold=0.5))
 
 
@@ -333,6 +359,10 @@ def test_errors_of_intervals_and_comparisons():
             "n_resamples must not be given for method='wilson'",
         ),
         (
+            lambda: operating_points([0, 1], [1, 2], best="youden", at="population"),
+            "at must be 'chosen' with best: .*got 'population'",
+        ),
+        (
             lambda: points.compare(points, n_resamples=1),
             "n_resamples must be a whole number from 20",
         ),
@@ -343,13 +373,12 @@ def test_errors_of_intervals_and_comparisons():
         points.compare(1)
 
 
-@pytest.mark.parametrize("method", ["optimism_corrected", "bayesian_bootstrap"])
-def test_drawn_limits_of_swapped_classes(method):
+def test_drawn_limits_of_swapped_classes():
     y, score = normal_rows(30, 30, seed=1)
     points = operating_points(y, score, best="youden")
     mirrored = operating_points(1 - y, -score, best="youden")
-    low, high = points.confidence_interval(name="specificity", method=method)
-    swapped = mirrored.confidence_interval(name="sensitivity", method=method)
+    low, high = points.confidence_interval(name="specificity")
+    swapped = mirrored.confidence_interval(name="sensitivity")
     # a rate has steps of 1/30
     assert (low[0], high[0]) == pytest.approx((swapped[0][0], swapped[1][0]), abs=0.04)
 
@@ -390,6 +419,28 @@ def test_accuracy_at_a_prevalence_has_the_limits_of_both_rates():
     low, high = points.confidence_interval(name="accuracy")
     assert low == pytest.approx(accuracy - gaps[0])
     assert high == pytest.approx(accuracy + gaps[1])
+
+
+def test_f1_of_given_thresholds():
+    """scikit-learn's value; both kinds of limits agree nearly."""
+    y, score = normal_rows(300, 200)
+    thresholds = [-1, 0.5, 2, 9]
+    points = operating_points(y, score, threshold=thresholds)
+    expected = [f1_score(y, score >= t) for t in thresholds]
+    assert points.f1 == pytest.approx(expected)
+    J = stats.binomtest(
+        *map(int, (points.true_positives[1], (y | (score >= 0.5)).sum()))
+    )
+    limits = J.proportion_ci(method="wilson")
+    low, high = points.confidence_interval(name="f1")
+    assert (low[1], high[1]) == pytest.approx([2 * v / (1 + v) for v in limits])
+    given = operating_points(y, score, threshold=thresholds, prevalence=0.4)
+    assert given.f1 == pytest.approx(expected)
+    # a fixed prevalence matters where most rows are called positive
+    narrow = np.subtract(*given.confidence_interval(name="f1")[::-1])
+    assert np.all(narrow[:3] < (high - low)[:3])
+    assert narrow[2] == pytest.approx((high - low)[2], rel=0.1)
+    assert given.confidence_interval(name="f1").low[3] == 0  # nobody is called positive
 
 
 def test_points_are_compared_with_points_of_the_same_rows_and_rule(rng):
@@ -438,29 +489,26 @@ def test_best_points_of_draws_are_those_among_all_thresholds(best, levels):
         "separated": rng.random(90) + y,
     }[levels]
     points = operating_points(y, score, best=best)
-    how = {
-        "n_resamples": n_resamples,
-        "random_state": 0,
-        "method": "bayesian_bootstrap",
-    }
+    how = {"n_resamples": n_resamples, "random_state": 0}
     drawn = np.random.default_rng(0)
     classes = [score[y == side] for side in (0, 1)]
     weights = [drawn.standard_gamma(1.0, (n_resamples, len(x))) for x in classes]
     thresholds = np.unique(score)[::-1]
-    chosen = []
+    gaps = []
     for w in zip(*weights, strict=True):
         fpr, tpr = (
             np.array([wc[x >= t].sum() for t in thresholds]) / wc.sum()
             for wc, x in zip(w, classes, strict=True)
         )
         gain = tpr - fpr if best == "youden" else -((1 - tpr) ** 2) - fpr**2
-        chosen.append((thresholds[np.argmax(gain)], tpr[np.argmax(gain)]))
-    for name, values in zip(
-        ("threshold", "sensitivity"), np.transpose(chosen), strict=True
-    ):
-        low, high = points.confidence_interval(0.8, name=name, **how)
-        quantile = np.quantile(values, [0.1, 0.9], method="inverted_cdf")
-        assert (low[0], high[0]) == pytest.approx(quantile, rel=1e-12)
+        where = score >= thresholds[np.argmax(gain)]
+        gaps.append(tpr[np.argmax(gain)] - where[y == 1].mean())
+    n, z = np.sum(y), stats.norm.isf(0.1)  # Wilson's limits without the optimism
+    x = n * (points.sensitivity - np.mean(gaps))
+    reach = z * np.sqrt(x * (n - x) / n + z**2 / 4)
+    expected = (x + z**2 / 2 + np.array([[-1], [1]]) * reach) / (n + z**2)
+    limits = points.confidence_interval(0.8, name="sensitivity", **how)
+    assert np.array(limits) == pytest.approx(expected, rel=1e-12)
 
 
 def test_many_points_are_written_in_twenty_rows():

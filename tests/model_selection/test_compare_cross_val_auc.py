@@ -302,8 +302,12 @@ def test_groups_stay_together():
     assert len(pair.differences) == 4
     folds = list(GroupKFold(4).split(X, Y, groups))
     independent = compare_cross_val_auc(TWO, X, Y, folds)
-    np.testing.assert_array_equal(pair.differences, independent.differences)
-    assert pair.influence.standard_error != independent.influence.standard_error
+    # pairs within a group are not compared, one in 15
+    np.testing.assert_allclose(pair.differences, independent.differences, atol=0.05)
+    alone = compare_cross_val_auc(TWO, X, Y, folds, groups=np.arange(120)[::-1])
+    np.testing.assert_array_equal(alone.differences, independent.differences)
+    errors = [one.influence.standard_error for one in (pair, independent, alone)]
+    assert errors[0] != errors[1] == errors[2]
 
 
 def test_sizes_of_folds_enter_as_totals():

@@ -37,7 +37,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from skauc import IRLSLogisticRegression, auc_posterior, bayesian_val_score
+from skauc import (
+    IRLSLogisticRegression,
+    UntrustedAUCWarning,
+    auc_posterior,
+    bayesian_val_score,
+)
 from skauc.model_selection.reading._fitted_model import fitted_models
 
 X, Y = make_classification(
@@ -300,8 +305,8 @@ def test_samplers_are_the_identity_afterwards():
     np.testing.assert_array_equal(model.rows.X, X)
     assert model.saw_y == "SMOTE"
     assert model.fit is None
-    [doubt] = model.doubts
-    assert 'class_weight="balanced"' in doubt
+    with pytest.warns(UntrustedAUCWarning, match='class_weight="balanced"'):
+        auc_posterior(estimator, X, rare)
 
 
 def test_scores_of_any_classifier_are_cut_where_its_predictions_are():

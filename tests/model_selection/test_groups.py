@@ -1,6 +1,7 @@
 """Rows of one group depend on each other: they are left out together."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,11 +11,12 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    LeaveOneGroupOut,
     StratifiedGroupKFold,
-    cross_val_predict,
 )
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -128,6 +130,31 @@ def test_one_step_without_two_groups_errs_little(kind, C, error):
     found = auc_posterior(model.fit(X, y), X, y, groups=group, rows="training")
     assert found.second_source == "group pairs"
     assert found.leave_pair_out == pytest.approx(expected, abs=error)
+
+
+@pytest.mark.parametrize("kind", IN_GROUPS)
+def test_permutations_of_labels_are_those_that_the_design_allows(kind):
+    G = 6 if kind == "whole" else 3
+    group = np.repeat(np.arange(G), 2 if kind == "whole" else 3)
+    y = group % 2 if kind == "whole" else np.arange(3 * G) % 3 % 2
+    X = np.random.default_rng(0).normal(size=(len(y), 3))
+    if kind == "whole":
+        labelings = [np.isin(group, k) for k in itertools.combinations(range(G), 3)]
+    else:  # the place of the one positive row in each group
+        places = itertools.product(range(3), repeat=G)
+        labelings = [(np.arange(3) == np.array(p)[:, None]).ravel() for p in places]
+    model = RidgeClassifier(alpha=2.0)
+    observed, *auc = (
+        auc_of(by_refits(model, X, 1 * one, group)) for one in (y, *labelings)
+    )
+    found = skauc.auc_permutation_test(model, X, y, groups=group, n_resamples=49)
+    null = found.null_distribution
+    assert found.statistic == pytest.approx(observed, abs=1e-12)
+    assert np.abs(null[:, None] - auc).min(axis=1).max() < 1e-12
+    assert found.pvalue == (np.sum(null > observed - 1e-9) + 1) / 50
+    exact = np.mean(np.array(auc) > observed - 1e-9)  # p has a deviation of .07
+    assert found.pvalue == pytest.approx(exact, abs=0.18)
+    assert np.std(null) == pytest.approx(np.std(auc), rel=0.4)
 
 
 class Fixed(ClassifierMixin, BaseEstimator):
@@ -247,6 +274,38 @@ def test_a_search_that_was_split_by_groups_is_reported_with_them():
     assert joint.selected.second_source == "group pairs"
 
 
+NUMBERS_OF_GROUPS = []
+
+
+class SeenGroupKFold(GroupKFold):
+    """Folds that tell how many groups they got."""
+
+    def split(self, X, y=None, groups=None):
+        NUMBERS_OF_GROUPS.append(0 if groups is None else len(np.unique(groups)))
+        return super().split(X, y, groups)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_searches_in_pipelines_get_the_groups_of_their_rows(routing):
+    X, y, group = drawn(G=24, P=5)
+    inner = GridSearchCV(RidgeClassifier(), {"alpha": [1.0, 9.0]}, cv=SeenGroupKFold(2))
+    pipe = make_pipeline(StandardScaler(), inner)
+    around = GridSearchCV(pipe, {"standardscaler__with_std": [True]}, cv=2)
+    calls = (
+        lambda *rows, groups: skauc.cross_val_auc(*rows, 3, groups=groups),
+        lambda *rows, groups: skauc.make_cv_auc_scorer(cv=3, groups=groups)(*rows),
+        partial(skauc.bootstrap_auc, n_resamples=1),
+        skauc.bayesian_val_score,
+    )
+    for call in calls[: 1 if routing else 4]:
+        NUMBERS_OF_GROUPS.clear()
+        with config_context(enable_metadata_routing=routing):
+            call(around, X, y, groups=group)
+        assert min(NUMBERS_OF_GROUPS) > 5
+    pipe.fit(X, y, gridsearchcv__groups=group)
+    assert "pass groups=" in " ".join(auc_posterior(pipe, X, y).warnings)
+
+
 def test_held_out_rows_have_the_interval_of_their_groups():
     X, y, group = drawn(G=30)
     model = LogisticRegression().fit(*drawn(seed=5)[:2])
@@ -277,23 +336,67 @@ def test_groups_that_cannot_be_used_are_refused(how, text):
         skauc.ebauc_scorer(LogisticRegression().fit(X, y), X, y, groups=y)
 
 
-def test_cross_validation_adds_the_influences_of_a_group():
-    X, y, group = drawn(G=20, kind="mixed")
+def test_scorers_say_what_groups_cost_or_prevent():
+    X, y, group = drawn(G=30, P=60)
+    hinge = LinearSVC(C=0.1).fit(X, y)
+    with pytest.warns(skauc.UntrustedAUCWarning, match="o closed form holds for Lin"):
+        skauc.make_cbauc_scorer(groups=group)(hinge, X, y)
+    with pytest.raises(ValueError, match=r"squared hinge.*use skauc.make_cv_auc_sc"):
+        skauc.make_lpo_auc_scorer(groups=group)(hinge, X, y)
+    with pytest.raises(ValueError, match=r"halving .* set_score_request\(groups="):
+        skauc.make_cbauc_scorer(groups=group)(hinge, X[:20], y[:20])
+
+
+@pytest.mark.parametrize("kind", IN_GROUPS)
+def test_cross_validation_compares_groups_and_leaves_each_out_for_its_error(kind):
+    X, y, group = drawn(G=20, kind=kind)
     cv = StratifiedGroupKFold(4)
-    found = skauc.cross_val_auc(LogisticRegression(), X, y, cv, groups=group)
-    score = cross_val_predict(
-        LogisticRegression(), X, y, groups=group, cv=cv, method="decision_function"
-    )
-    variances = [
-        skauc.auc_estimate(y[t], score[t], groups=group[t]).standard_error("delong")
-        ** 2
-        for _, t in cv.split(X, y, group)
-    ]
-    # Obuchowski's variance of each fold; both correct for the number of groups
-    assert found.standard_error == pytest.approx(np.sqrt(sum(variances)) / 4, rel=0.15)
-    apart = skauc.cross_val_auc(LogisticRegression(), X, y, list(cv.split(X, y, group)))
-    assert found.parts == pytest.approx(apart.parts)
-    assert found.standard_error != apart.standard_error
+    found = skauc.cross_val_auc(RidgeClassifier(), X, y, cv, groups=group)
+    folds, scores = list(cv.split(X, y, group)), np.empty(len(y))
+    for train, test in folds:
+        model = RidgeClassifier().fit(X[train], y[train])
+        scores[test] = model.decision_function(X[test])
+
+    def parts(without=None):
+        tests = (test[group[test] != without] for _, test in folds)
+        return [
+            auc_of(sums_between(lambda a, b, t=t: scores[t], y[t], group[t]))
+            for t in tests
+        ]
+
+    assert found.parts == pytest.approx(parts(), abs=1e-12)
+    means = [np.mean(parts(without=a)) for a in range(20)]
+    fewest = 10 if kind == "whole" else 20
+    variance = (fewest - 1) / (fewest - 3) * 19 * np.var(means)
+    assert found.standard_error == pytest.approx(np.sqrt(variance), abs=1e-12)
+    scorer = skauc.make_cv_auc_scorer(cv=folds, groups=group)
+    assert scorer(RidgeClassifier(), X, y) == pytest.approx(found.auc, abs=1e-12)
+
+
+def test_folds_of_one_group_compare_its_rows():
+    X, y, group = drawn(G=9, k=9, kind="mixed", effect=5.0)
+    cv = LeaveOneGroupOut()
+    found = skauc.cross_val_auc(Fixed(), X, y, cv, groups=group)
+    own = [roc_auc_score(y[group == a], X[group == a, 0]) for a in range(9)]
+    assert found.parts == pytest.approx(own, abs=1e-12)
+    variance = (9 - 1) / (9 - 3) * np.var(own, ddof=1) / 9  # of a mean of nine
+    assert found.standard_error == pytest.approx(np.sqrt(variance), abs=1e-12)
+    scorer = skauc.make_cv_auc_scorer(cv=cv, groups=group)
+    assert scorer(Fixed(), X, y) == pytest.approx(found.auc, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", IN_GROUPS)
+def test_bootstrap_compares_rows_of_different_groups(kind):
+    X, y, group = drawn(G=10, kind=kind, effect=3.0)
+    X[:, 0] += 4 * (y == 1) * (group % 5 == 0)  # pairs within these groups are won
+    known = {"groups": group, "n_resamples": 4}
+    found = skauc.bootstrap_auc(Fixed(), X, y, method="oob", **known)
+    sums = sums_between(lambda a, b: X[:, 0], y, group)
+    assert found.apparent == pytest.approx(auc_of(sums), abs=1e-12)
+    y = 1 * (group > 7)
+    y[np.argmax(group == 9)] = 0  # positives in one group of each kind: never left out
+    with pytest.raises(ValueError, match="2 groups or more with the same classes"):
+        skauc.bootstrap_auc(Fixed(), X, y, **known)
 
 
 @pytest.mark.slow

@@ -410,7 +410,7 @@ def test_frozen_models_and_steps():
     assert judged(model, X, y) == TRAINING
 
 
-# ------------------------------------------------------------------ the judgement
+# ------------------------------------------------------------------ the verdict
 
 
 def test_what_the_user_says_holds():

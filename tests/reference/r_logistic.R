@@ -40,6 +40,12 @@ other <- plogis(2 * qlogis(p) + 0.3)
 slope <- glm(y ~ qlogis(other), binomial, control = exact)
 level <- glm(y ~ 1 + offset(qlogis(other)), binomial, control = exact)
 
+# a factor of three levels: the likelihood ratio of drop1, and Wald's test of its dummies
+with_race <- glm(y ~ X + factor(birth$race), binomial, control = exact)
+without <- drop1(with_race, test = "LRT")
+gap <- coef(with_race)[6:7]
+wald <- drop(gap %*% solve(vcov(with_race)[6:7, 6:7], gap))
+
 profile_of <- function(f) suppressMessages(confint(f))
 cat("{", paste(c(
   entry("version", paste0('"', R.version.string, ", MASS ", packageVersion("MASS"), ", sandwich ", packageVersion("sandwich"), '"')),
@@ -61,5 +67,7 @@ cat("{", paste(c(
   entry("hoslem_6", number(hoslem(y, round(p, 1), 6))),
   entry("other", number(other)),
   entry("slope", number(summary(slope)$coefficients[, 1:2])),
-  entry("level", number(summary(level)$coefficients[, 1:2]))
+  entry("level", number(summary(level)$coefficients[, 1:2])),
+  entry("race_lr", number(unlist(without[3, c("LRT", "Df", "Pr(>Chi)")]))),
+  entry("race_wald", number(c(wald, 2, pchisq(wald, 2, lower.tail = FALSE))))
 ), collapse = ",\n"), "}\n")

@@ -7,7 +7,7 @@ from oracles import cumulant
 from scipy import stats
 from scipy.integrate import quad
 
-from skauc import BinormalROCDisplay
+from skauc import ROCDisplay
 from skauc.results import BinormalROC, QuadraticForm, QuadraticROC
 
 RNG = np.random.default_rng(7)
@@ -261,8 +261,8 @@ def test_no_threshold_beats_guessing():
 def test_the_display_takes_it():
     pytest.importorskip("matplotlib").use("Agg")
     roc = QuadraticROC.between_normals(*CLASSES[1])
-    line = BinormalROCDisplay(roc, name="quadratic").plot(plot_chance_level=True).line_
-    assert line.get_label() == f"quadratic (AUC = {roc.auc:.2f})"
+    line = ROCDisplay(roc, name="quadratic").plot(plot_chance_level=True).line_
+    assert line.get_label() == f"quadratic (AUC {roc.auc:.2f})"
     np.testing.assert_allclose(line.get_ydata(), roc.roc(line.get_xdata()))
 
 

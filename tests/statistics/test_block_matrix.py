@@ -164,7 +164,6 @@ def test_all_rows_come_into_memory_up_to_a_limit(monkeypatch, pair):
         ((np.full((2, 5), np.nan), [0, 1], [1, 1]), "X must be finite, got nan"),
         ((np.ones((2, 5)), [0, 1], [1, -1]), "sample_weight must be 0 or between"),
         ((np.ones(2), [0, 1], [1, 1]), "X must have 5 columns"),
-        ((np.ones((2, 5)), ["a", "b"], [1, 1]), "labels of one kind, got numbers in"),
     ],
 )
 def test_bad_blocks_are_named(columns, bad, text):

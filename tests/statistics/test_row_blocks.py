@@ -8,7 +8,6 @@ import pytest
 from rows_in_blocks import assert_same_moments, cut, drawn
 
 from skauc import GaussianAUCClassifier, RowBlocks, binormal_roc, class_moments
-from skauc.statistics import _row_blocks
 from skauc.statistics._row_blocks import gathered, row_blocks
 
 
@@ -39,39 +38,6 @@ def test_a_function_that_begins_anew_is_read_as_often_as_asked(rows):
 def test_blocks_of_arrays_are_about_16_mebibytes():
     X = np.zeros((3 * 2**18, 8), dtype=np.float32)
     assert RowBlocks.from_arrays(X, X[:, 0] == 0).map(len) == [2**18] * 3
-
-
-def parquet_of(tmp_path, columns, **options):
-    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    from pyarrow import parquet
-
-    parquet.write_table(pyarrow.table(columns), tmp_path / "rows.parquet", **options)
-    return tmp_path / "rows.parquet"
-
-
-def test_parquet(rows, tmp_path):
-    X, positive, weight = rows
-    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
-    data = {"label": positive, **columns, "weight": weight}
-    file = parquet_of(tmp_path, data, row_group_size=50)
-    everything = RowBlocks.from_parquet(file, y="label", sample_weight="weight")
-    assert_same_moments(class_moments(everything), class_moments(*rows))
-    assert everything.feature_names == list(columns)
-    two = RowBlocks.from_parquet(str(file), y="label", X=["x3", "x1"])
-    assert_same_moments(class_moments(two), class_moments(X[:, [3, 1]], positive))
-    model = GaussianAUCClassifier().fit(two)
-    if pytest.importorskip("pandas", reason="pandas is not installed"):
-        assert model.feature_names_in_.tolist() == ["x3", "x1"]
-    one = RowBlocks.from_parquet(file, y="label", X="x2")
-    assert one.feature_names is None
-    assert class_moments(one)[1].mean == pytest.approx(X[positive, 2].mean())
-
-
-def test_columns_that_are_not_there_are_named(tmp_path):
-    file = parquet_of(tmp_path, {"a": [1.0], "label": [True]})
-    for wrong in ({"y": "b"}, {"y": "label", "X": ["b"]}, {"y": "a", "X": "b"}):
-        with pytest.raises(ValueError, match="must be columns of the file, got 'b'"):
-            RowBlocks.from_parquet(file, **wrong)
 
 
 def test_arrays_are_no_blocks(rows):
@@ -124,56 +90,6 @@ def test_dask_is_not_imported_before_a_collection_comes_in():
         "assert not {'dask', 'distributed'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_blocks_of_parquet_are_about_16_mebibytes(tmp_path):
-    columns = {f"x{j}": np.zeros(9000, dtype=np.float32) for j in range(300)}
-    file = parquet_of(tmp_path, {**columns, "label": np.zeros(9000, dtype=bool)})
-    sizes = RowBlocks.from_parquet(file, y="label").map(len)
-    assert sum(sizes) == 9000
-    assert max(sizes) * 300 * 8 <= 2**24
-
-
-@pytest.mark.parametrize(
-    ("X", "text"),
-    [
-        (["x", "at"], r"X must hold columns of real numbers, got timestamp.* in 'at'"),
-        (None, r"X must hold columns of real numbers, got .*string in 'name'"),
-        ("name", r"X must hold columns of real numbers, got .*string in 'name'"),
-        ([], "X must name one column or more, got none"),
-    ],
-)
-def test_columns_of_parquet_that_hold_no_numbers(tmp_path, X, text):
-    columns = {
-        "name": ["a", "b"],
-        "x": [1.0, 2.0],
-        "at": np.array([1, 2], dtype="datetime64[us]"),
-        "label": [True, False],
-    }
-    with pytest.raises(ValueError, match=text):
-        RowBlocks.from_parquet(parquet_of(tmp_path, columns), y="label", X=X)
-
-
-def test_the_index_of_a_frame_is_no_feature(tmp_path):
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    frame = pandas.DataFrame({"a": np.arange(6.0) % 4, "label": np.arange(6) > 2})
-    for index in (None, pandas.Index(range(10, 16), name="number"), list("uvwxyz")):
-        frame.index = frame.index if index is None else index
-        frame.to_parquet(tmp_path / "rows.parquet", index=True)
-        found = RowBlocks.from_parquet(tmp_path / "rows.parquet", y="label")
-        assert found.feature_names == ["a"]
-        assert repr(found) == "RowBlocks(...)"
-    twice = RowBlocks.from_parquet(tmp_path / "rows.parquet", y="label", X=["a", "a"])
-    assert class_moments(twice)[0].mean.shape == (2,)
-
-
-def test_parquet_without_pandas(tmp_path, monkeypatch):
-    columns = {"a": np.arange(6.0) % 4, "label": np.arange(6) > 2}
-    blocks = parquet_of(tmp_path, columns)
-    monkeypatch.setattr(_row_blocks, "find_spec", lambda name: None)
-    model = GaussianAUCClassifier().fit(RowBlocks.from_parquet(blocks, y="label"))
-    assert not hasattr(model, "feature_names_in_")  # they are for frames
 
 
 def test_columns_of_frames_are_the_same_in_all_chunks(rows):
@@ -253,6 +169,8 @@ def test_gathered_rows_are_the_arrays(edges):
     got = gathered(RowBlocks(cut((X, y), np.diff(edges))))
     np.testing.assert_array_equal(got[0], X)
     assert got[2] is None
+    texts = RowBlocks([(X[:2], np.arange(2)), (X[:2], np.array(["0", "1"]))])
+    assert gathered(texts)[1].tolist() == [0, 1, "0", "1"]
 
 
 def test_collections_are_refused_where_all_rows_are_needed(rows):

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from ...leave_pair_out._left_out import even_rows
+from ...leave_pair_out._left_out import even_sample
 from ._estimators import take_columns
 
 _MOST_ROWS = 1000  # rows of a class that form pairs: their noise is below DeLong's
@@ -75,10 +75,9 @@ def bag_of(ensemble, X, scores, y, weight, kept) -> Bag | None:
 def _drawn(members, scores, y, weight, kept):
     """The bag, if the members vote as the ensemble does and drew these rows."""
     weight = np.ones(len(y)) if weight is None else weight
-    classes, codes = np.unique(y, return_inverse=True)
+    codes = np.unique(y, return_inverse=True)[1]
     order = np.argsort(scores[:, 0], kind="stable")
-    mine = (order[codes[order] == code] for code in range(len(classes)))
-    sampled = [even_rows(rows, weight, _MOST_ROWS) for rows in mine]
+    sampled = even_sample(order, codes, weight, _MOST_ROWS)
     rows, mass = map(np.concatenate, zip(*sampled, strict=True))
     votes = np.array([members.vote(t, rows) for t in range(len(members.samples))])
     error = votes.mean(axis=0) - scores[rows] / members.unit

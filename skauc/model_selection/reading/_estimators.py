@@ -220,21 +220,43 @@ def weight_for_fit(model, weight) -> dict:
 
 
 def groups_for_fit(model, groups) -> dict:
-    """Groups for the splitter of a search; empty for all other models."""
-    splitter = get_routing_for_object(getattr(model, "cv", None))
-    known = groups is not None and splitter.consumes("split", ["groups"])
-    return {"groups": groups} if known else {}
+    """Groups for the splitters of searches in a model, by their names in ``fit``."""
+    if groups is None:
+        return {}
+    if get_config()["enable_metadata_routing"]:
+        takes = get_routing_for_object(model).consumes("fit", ["groups"])
+        return {"groups": groups} if takes else {}
+    return {
+        f"{prefix}groups": groups
+        for prefix, search in searches_in(model)
+        if get_routing_for_object(search.cv).consumes("split", ["groups"])
+    }
+
+
+def searches_in(model, prefix=""):
+    """Yield searches and the prefixes of their keywords in ``model.fit``.
+
+    They are the model, the last step of a Pipeline, or the estimator of a search.
+    """
+    if isinstance(model, Pipeline):
+        step, last = model.steps[-1]
+        yield from searches_in(last, f"{prefix}{step}__")
+    elif hasattr(model, "error_score"):  # which all searches have, and only they
+        yield prefix, model
+        yield from searches_in(model.estimator, prefix)
 
 
 def _keeps_copies_together(model) -> bool:
-    """Let the stratified folds of a search hold all copies of a row, as groups."""
-    if not hasattr(model, "error_score"):  # which all searches have, and only they
-        return False
-    plain = model.cv is None or isinstance(model.cv, Integral | StratifiedKFold)
-    if plain:
-        size = check_cv(model.cv, [0, 1], classifier=True).get_n_splits()
-        model.set_params(cv=StratifiedGroupKFold(size))
-    return plain
+    """Let stratified folds of searches hold all copies of a row, as groups."""
+    plain = [
+        search
+        for _, search in searches_in(model)
+        if search.cv is None or isinstance(search.cv, Integral | StratifiedKFold)
+    ]
+    for search in plain:
+        size = check_cv(search.cv, [0, 1], classifier=True).get_n_splits()
+        search.set_params(cv=StratifiedGroupKFold(size))
+    return bool(plain)
 
 
 def _weight_name(model):
@@ -277,9 +299,14 @@ def fitted_to_rows(estimator, X, y, weight, rows, group=None):
     if len(np.unique(rows)) < len(rows) and _keeps_copies_together(model):
         group = np.arange(len(y)) if group is None else group
     weight, group = (v if v is None else v[rows] for v in (weight, group))
-    known = weight_for_fit(model, weight) | groups_for_fit(model, group)
+    return _fitted(model, take_rows(X, rows), y[rows], weight, group)
+
+
+def _fitted(model, X, y, weight, groups):
+    """Fit a model with weights and groups, if it takes them."""
+    known = weight_for_fit(model, weight) | groups_for_fit(model, groups)
     with columns_named(X):
-        return model.fit(take_rows(X, rows), y[rows], **known)
+        return model.fit(X, y, **known)
 
 
 def scores_towards(model, X, y, positive) -> np.ndarray:
@@ -309,12 +336,9 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=Non
     if pos_label is not None or len(distinct_labels(labels)) <= 2:
         check_weight(sample_weight, check_positive(y, pos_label=pos_label))
     groups = check_groups(groups, len(labels))
-    labels, sample_weight, X, groups = counted_rows(labels, sample_weight, X, groups)
+    labels, weight, X, groups = counted_rows(labels, sample_weight, X, groups)
     _check_range(X)
-    model = clone(estimator)
-    known = weight_for_fit(model, sample_weight) | groups_for_fit(model, groups)
-    with columns_named(X):
-        return model.fit(X, labels, **known)
+    return _fitted(clone(estimator), X, labels, weight, groups)
 
 
 def _check_range(X):

@@ -178,19 +178,6 @@ class FittedModel:
         return type(opened.curved if self.linear is None else self.linear).__name__
 
     @property
-    def doubts(self) -> tuple[str, ...]:
-        """Warnings about the steps in front of the linear model."""
-        sampler = self.scored.opened.resampled_by
-        if sampler is None:
-            return ()
-        return (
-            f"{sampler} resampled the rows of the fit, so that only refits of the "
-            'whole estimator can leave rows out: use class_weight="balanced" instead '
-            "of it, "
-            "or AdaptivePrior(refits=5)",
-        )
-
-    @property
     def given_rows(self):
         """The rows of this model as they were given."""
         X = self.scored.X
@@ -291,11 +278,17 @@ class FittedModel:
             return None, f"{self.scored.opened.resampled_by} resampled the rows"
         fit, reason = objective_of(self.linear, self.front, flipped=self.flipped)
         if fit is not None:
-            # the scores are known, except of a discriminant, which is solved again
-            size = np.abs(fit.coef).max()
-            if np.abs(fit.coef - size * self.w_front).max() <= 1e-12 * size:
-                fit.know(self.front.X, size * self.score + fit.intercept)
+            self.know(fit, self.front, self.score)
         return fit, reason
+
+    def know(self, fit, rows, score) -> None:
+        """Tell a fit the scores that rows have by this model, if it has its direction.
+
+        A discriminant, which is solved again, has not.
+        """
+        size = np.abs(fit.coef).max()
+        if np.abs(fit.coef - size * self.w_front).max() <= 1e-12 * size:
+            fit.know(rows.X, size * score + fit.intercept)
 
 
 def fitted_models(
@@ -341,28 +334,26 @@ def fitted_models(
     if opened.linear is None and not any_classifier:
         raise NotLinearError(NOT_LINEAR.format(name=type(opened.curved).__name__))
     refuse_collection("X", X)
-    labels = check_labels(y)
-    if opened.n_classes > 2:
-        if pos_label is not None:
-            raise ValueError(
-                "pos_label must be None for more than two classes, got "
-                f"{pos_label!r} with {opened.n_classes} classes"
-            )
+    labels, several = check_labels(y), opened.n_classes > 2
+    if not several:
+        how = {"pos_label": pos_label, "classes": opened.classes}
+        positive, pos_label = positive_and_label(labels, **how)
+    elif pos_label is None:
         codes = check_codes(labels, opened.classes)
-        weight = check_weight(sample_weight, codes == codes.max(initial=0))
-        scored, kept = _scored_rows(estimator, opened, X, labels, weight, groups)
-        return list(_pair_models(scored, codes[kept]))
-    how = {"pos_label": pos_label, "classes": opened.classes}
-    positive, label = positive_and_label(labels, **how)
+        positive = codes == codes.max(initial=0)
+    else:
+        raise ValueError(
+            f"pos_label must be None for more than two classes, got {pos_label!r} with "
+            f"{opened.n_classes} classes"
+        )
     weight = check_weight(sample_weight, positive)
-    scored, kept = _scored_rows(estimator, opened, X, labels, weight, groups)
-    return [_binary_model(scored, positive[kept], label)]
+    scored = _scored_rows(estimator, opened, X, labels, weight, groups)
+    return _pair_models(scored) if several else [_binary_model(scored, pos_label)]
 
 
 def _scored_rows(estimator, opened, X, labels, weight, groups):
-    """Scores of the rows of positive weight, and the index of these rows."""
-    as_given, kept = (X, labels, weight), slice(None)
-    group = check_groups(groups, len(labels))
+    """Scores of the rows of positive weight."""
+    as_given, group = (X, labels, weight), check_groups(groups, len(labels))
     if n_rows(X) != len(labels):
         raise ValueError(
             f"X must have the {len(labels)} rows of y_true, got {n_rows(X)} rows"
@@ -371,11 +362,9 @@ def _scored_rows(estimator, opened, X, labels, weight, groups):
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         X, labels, weight = take_rows(X, kept), labels[kept], weight[kept]
-    stages = opened.stages(X)
-    front = stages[-1][2] if stages else X
-    if opened.linear is None:
-        front = opened.curved_decisions(front)
-    else:
+        group = None if group is None else group[kept]
+    stages, front = opened.stages(X)
+    if opened.linear is not None:
         opened.check_front(front)
         front = check_features(front, len(labels))
         if front.shape[1] != opened.W.shape[1]:
@@ -385,19 +374,13 @@ def _scored_rows(estimator, opened, X, labels, weight, groups):
             )
         opened.check_ranks(front)
     front = front.astype(float, copy=False)
-    group = _dependent(group, kept)
+    if group is not None and len(np.unique(group)) == len(group):
+        group = None  # groups of one row are independent rows
     data = X, labels, weight, as_given, stages, front, group
-    return ScoredRows(estimator, opened, *data), kept
+    return ScoredRows(estimator, opened, *data)
 
 
-def _dependent(group, kept):
-    """Groups of the kept rows; None if each has one row."""
-    if group is None or len(np.unique(group[kept])) == len(group[kept]):
-        return None
-    return group[kept]
-
-
-def _binary_model(scored, positive, pos_label):
+def _binary_model(scored, pos_label):
     """Model of two classes, in the direction of the positive class."""
     classes, shift = scored.opened.classes, 0.0
     if classes is None:  # a regressor on two labels is cut midway between them
@@ -410,33 +393,31 @@ def _binary_model(scored, positive, pos_label):
         shift = float(classes.astype(float).mean())
     flipped = bool(pos_label == classes[0])
     mix = np.array([-1.0 if flipped else 1.0])
-    known = {"flipped": flipped, "pos_label": pos_label}
-    return _model(scored, mix, positive, shift=shift, **known)
+    return _model(scored, mix, pos_label, shift=shift, flipped=flipped)
 
 
-def _pair_models(scored, codes):
+def _pair_models(scored):
     """Models of all pairs of classes i < j, each on the rows of its pair."""
-    opened, k = scored.opened, np.eye(len(scored.opened.W))
+    opened, k, models = scored.opened, np.eye(len(scored.opened.W)), []
     for number, (i, j) in enumerate(combinations(range(opened.n_classes), 2)):
         # W has a row for each pair, or s = (w_j − w_i)ᵀz
         mix = k[number] if opened.one_vs_one else k[j] - k[i]
-        which = np.flatnonzero((codes == i) | (codes == j))
-        labels = opened.classes[[i, j]]
-        positive = check_positive(scored.y[which], classes=labels)
-        pair = tuple(labels.tolist())
-        known = {"pair": pair, "pos_label": pair[1]}
-        yield _model(scored, mix, positive, which=which, **known)
+        classes = opened.classes[[i, j]]
+        which = np.flatnonzero(np.isin(scored.y, classes))
+        check_positive(scored.y[which], classes=classes)
+        pair = tuple(classes.tolist())
+        models.append(_model(scored, mix, pair[1], which=which, pair=pair))
+    return models
 
 
-def _model(scored, mix, positive, *, shift=0.0, which=None, **known):
+def _model(scored, mix, pos_label, *, shift=0.0, which=None, **known):
     """Model of a direction, scaled so that its largest coefficient is 1."""
     opened, rows = scored.opened, slice(None) if which is None else which
     mix = mix / (np.abs(mix @ opened.W).max() or 1.0)
-    score = scored.scores[rows] @ mix
+    score, positive = scored.scores[rows] @ mix, scored.y[rows] == pos_label
     with columns_named(scored.X):
         score = check_score(score, len(positive), name="X @ coef_", largest=_LARGEST)
     weight = None if scored.weight is None else scored.weight[rows]
+    known |= {"which": which, "pos_label": pos_label}
     threshold = float(mix @ (opened.cut + shift))
-    return FittedModel(
-        scored, mix, threshold, score, positive, weight, which=which, **known
-    )
+    return FittedModel(scored, mix, threshold, score, positive, weight, **known)

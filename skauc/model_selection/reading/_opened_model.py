@@ -117,15 +117,18 @@ class OpenedModel:
             return replace(inner, searched_by=inner.searched_by or name)
         return _open_linear(estimator)
 
-    def stages(self, X) -> list[tuple]:
-        """``(step, its input, its output)`` of every step."""
+    def stages(self, X) -> tuple[list[tuple], Any]:
+        """``(step, its input, its output)`` of every step, and the rows behind them.
+
+        In place of the rows, the decisions of a classifier that is not linear.
+        """
         stages = []
         for step in self.steps:
             stages.append((step, X, step.transform(X)))
             X = stages[-1][2]
-        return stages
+        return stages, X if self.curved is None else self._curved_decisions(X)
 
-    def curved_decisions(self, front) -> np.ndarray:
+    def _curved_decisions(self, front):
         """Decisions of the classifier that is not linear: (n, 1), or one per class."""
         if self.n_classes == 2:
             found = decision_values(self.curved, front)
@@ -182,10 +185,9 @@ class OpenedModel:
 def decisions(model, X) -> np.ndarray:
     """Decisions (n, k) of a fitted estimator, by its coefficients if it is linear."""
     opened = OpenedModel.of(model)
-    stages = opened.stages(X)
-    front = stages[-1][2] if stages else X
+    _, front = opened.stages(X)
     if opened.linear is None:
-        return opened.curved_decisions(front) - opened.cut
+        return front - opened.cut
     return np.asarray(numeric(front) @ opened.W.T) - opened.cut
 
 

@@ -1,7 +1,10 @@
-"""The maximum of a logistic likelihood, penalised or not: sections 1 and 2."""
+"""A logistic likelihood, penalised or not, and its maximum: section 1."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +23,7 @@ _LARGEST_RIDGE = 1e150  # for a stronger ridge coefficients are 0
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticResult:
+class LogisticSolution:
     """A maximum of the likelihood, or the last point of Newton's method.
 
     Parameters
@@ -38,7 +41,9 @@ class LogisticResult:
         Directions of the same parameters that change no logit: linear dependences.
     rank : int
         Rank of the features together with the intercept.
-    n_iter, n_halvings : int
+    n_observations : float
+        Sum of the weights.
+    n_iter : int
     converged : bool
     separation : {None, "complete", "quasi-complete"}
     """
@@ -49,97 +54,87 @@ class LogisticResult:
     covariance: np.ndarray | None
     null: np.ndarray
     rank: int
+    n_observations: float
     n_iter: int
-    n_halvings: int
     converged: bool
     separation: str | None
 
 
-def opened(model, rows, coef=None):
-    """The objective of rows, and its point at B = 0 or at given coefficients.
+@dataclass(frozen=True, eq=False)
+class LogisticProblem:
+    """Which likelihood of rows is maximised, and over which parameters.
 
     Parameters
     ----------
-    model : IRLSLogisticRegression
-    rows : FitRows
-    coef : ndarray of shape (1, P + 1) or (K, P + 1), default=None
-        Coefficients before the intercept.
-
-    Returns
-    -------
-    objective : Objective
-    point : Point
+    classes : ndarray of shape (K,)
+    C, penalty, fit_intercept, class_weight
+        As for :class:`skauc.IRLSLogisticRegression`.
+    reference : int, default=0
+        Code of the class whose coefficients are 0.
     """
-    # with a finite C all classes are treated alike
-    symmetric, K = bool(np.isfinite(model.C)), len(rows.classes)
-    T = coding_matrix(K, reference_code(model, rows.classes), symmetric=symmetric)
-    coding = Coding(T, bool(model.fit_intercept), rows.factors)
-    frame, coding, terms = standardised(rows, coding)
-    kind = FirthObjective if model.penalty == "firth" else Objective
-    objective = kind(rows, coding, frame, min(1 / float(model.C), _LARGEST_RIDGE))
-    if coef is not None:
-        return objective, objective.at(_entered(objective, coef))
-    return objective, objective.point(np.zeros(T.shape[1] * frame.rank), *terms)
+
+    classes: np.ndarray
+    C: float = np.inf
+    penalty: str = "l2"
+    fit_intercept: bool = True
+    reference: int = 0
+    class_weight: Any = None
+
+    @property
+    def is_firth(self) -> bool:
+        """Whether the penalty is Firth's."""
+        return self.penalty == "firth"
+
+    def opened(self, rows, coef=None):
+        """The objective of rows, and its point at B = 0 or at given coefficients.
+
+        Coefficients are rows of the decisions, each with its intercept last.
+        """
+        rows = rows.raised() if np.isinf(self.C) else rows
+        # with a finite C all classes are treated alike
+        symmetric, K = bool(np.isfinite(self.C)), len(self.classes)
+        T = coding_matrix(K, self.reference, symmetric=symmetric)
+        coding = Coding(T, bool(self.fit_intercept), rows.factors)
+        frame, coding, terms = standardised(rows, coding)
+        kind = FirthObjective if self.is_firth else Objective
+        objective = kind(rows, coding, frame, min(1 / float(self.C), _LARGEST_RIDGE))
+        if coef is not None:
+            return objective, objective.at(_entered(objective, coef))
+        return objective, objective.point(np.zeros(T.shape[1] * frame.rank), *terms)
+
+    def maximise(self, rows, **steps) -> LogisticSolution:
+        """Maximise the likelihood of rows; ``steps`` as for :func:`climb`."""
+        level = 0.0
+        if rows.offset is not None and self.fit_intercept:
+            # centre the offset: with a large one no row has information at B = 0
+            level = float(np.average(rows.offset, weights=rows.weight))
+            rows = replace(rows, offset=rows.offset - level)
+        few = rows.n_rows < rows.n_features
+        result = (_in_row_space if few else _newton)(self, rows, steps)
+        return replace(result, intercept=result.intercept - level)
 
 
-def reference_code(model, classes):
-    """Code of the reference class of a model."""
-    if model.reference is None:
-        return 0
-    labels = classes.tolist()
-    allowed, rule = labels, f"be one of the labels {labels}"
-    if len(labels) == 2:
-        allowed, rule = labels[:1], f"be {labels[0]!r}, the first of two labels"
-    if np.ndim(model.reference) > 0 or model.reference not in allowed:
-        raise ValueError(f"reference must {rule}, got {model.reference!r}")
-    return labels.index(model.reference)
-
-
-def maximise(model, rows) -> LogisticResult:
-    """Maximise the likelihood of rows.
-
-    Parameters
-    ----------
-    model : IRLSLogisticRegression
-    rows : FitRows
-
-    Returns
-    -------
-    LogisticResult
-    """
-    level = 0.0
-    if rows.offset is not None and model.fit_intercept:
-        # centre the offset: with a large one no row has information at B = 0
-        level = float(np.average(rows.offset, weights=rows.weight))
-        rows = replace(rows, offset=rows.offset - level)
-    few = rows.n_rows < rows.n_features
-    result = _in_row_space(model, rows) if few else _newton(model, rows)
-    return replace(result, intercept=result.intercept - level)
-
-
-def _in_row_space(model, rows):
+def _in_row_space(problem, rows, steps):
     """Maximise in the coordinates of the rows' span, for P > n."""
-    rows = rows.weighed()
+    rows = rows.in_memory()
     X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
     X = X.astype(float, copy=False)
     # the intercept absorbs the centre
-    centre = X.mean(axis=0) if model.fit_intercept else np.zeros(X.shape[1])
+    centre = X.mean(axis=0) if problem.fit_intercept else np.zeros(X.shape[1])
     Z, V = row_space(X - centre)
-    result = _newton(model, replace(rows, X=Z))
+    result = _newton(problem, replace(rows, X=Z), steps)
     coef = result.coef @ V.T
     intercept = result.intercept - coef @ centre
     return replace(result, coef=coef, intercept=intercept, covariance=None)
 
 
-def _newton(model, rows):
+def _newton(problem, rows, steps):
     """Maximise by Newton's method from 0."""
-    objective, zero = opened(model, rows)
-    firth = model.penalty == "firth"
-    point = objective.at(zero.theta) if firth else zero
+    objective, zero = problem.opened(rows)
+    point = objective.at(zero.theta) if problem.is_firth else zero
     # a penalised maximum exists also for separated classes
-    penalised = firth or np.isfinite(model.C)
+    penalised = problem.is_firth or np.isfinite(problem.C)
     stop = None if penalised else partial(_separation, objective)
-    steps = {n: getattr(model, n) for n in ("tol", "max_iter", "max_halvings")}
     end = climb(objective, point, stop=stop, **steps)
     separation = end.stopped
     if not (separation or penalised):
@@ -149,11 +144,11 @@ def _newton(model, rows):
         separation = separation or exact_separation(
             objective, zero, end.point, decrement2
         )
-    exists = np.isinf(model.C) and separation is None
-    return _result(objective, end, separation, exists)
+    exists = np.isinf(problem.C) and separation is None
+    return _solution(objective, end, separation, exists)
 
 
-def _result(objective, end, separation, exists):
+def _solution(objective, end, separation, exists):
     """Convert the end of the climb to original coordinates."""
     frame, coding = objective.coordinates, objective.coding
     B = frame.leave(end.point.theta)
@@ -163,15 +158,15 @@ def _result(objective, end, separation, exists):
     if exists and coding.factors is not None:
         # without class weights V = H⁻¹, with them the sandwich H⁻¹(Σ s sᵀ)H⁻¹
         meat = objective.sums(squared_scores, end.point.theta)
-    return LogisticResult(
+    return LogisticSolution(
         coef=np.ascontiguousarray(coef[:, :P]),
         intercept=coef[:, P].copy() if coding.fit_intercept else np.zeros(len(coef)),
         log_likelihood=float(end.point.log_likelihood),
         covariance=objective.covariance(end.point, meat) if exists else None,
         null=objective.null,
         rank=frame.rank,
+        n_observations=objective.rows.total,
         n_iter=max(end.n_iter, 1),
-        n_halvings=end.n_halvings,
         converged=bool(end.small) and separation is None,
         separation=separation,
     )

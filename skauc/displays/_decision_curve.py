@@ -1,0 +1,270 @@
+"""Picture of the net benefit of decisions, by threshold: decision curve analysis."""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+
+from ..estimators._calibration import checked_probabilities
+from ..intervals._limits import wilson_limits
+from ..statistics._checks import check_level, check_numbers
+from ..statistics._result import data_frame
+from ._style import Curve, Display, of_class, responses
+
+_THRESHOLDS = np.arange(1, 100) / 100
+_TINY = 1e-300  # 0/0 is 0
+
+
+@dataclass(eq=False, repr=False)
+class DecisionCurveDisplay(Display):
+    """Plot of the net benefit of one or more models against the threshold probability.
+
+    Answers: do decisions by the model do more good than harm [1]_, and more than
+    treating all or none? Whoever treats at a probability of t or more accepts
+    ``(1 − t)/t`` needless treatments for each one that is needed. The net benefit of
+    doing so is
+
+        TP/n − FP/n · t/(1 − t),
+
+    with TP and FP of n rows rightly and needlessly treated: the number of needed
+    treatments per row that would be as good, without any needless one. Treating none
+    has the net benefit 0. Create it with ``from_estimator`` or ``from_predictions``, on
+    rows that did not train the models.
+
+    Parameters
+    ----------
+    models : dict of str to Curve
+        Named tuple ``(x, estimate, low, high)`` of each model: thresholds, net benefit
+        and pointwise limits.
+    treat_all : Curve
+        The same for treating all.
+    confidence_level : float, default=0.95
+    pos_label : label, default=None
+        Positive class, named in the label of the axis.
+
+    Attributes
+    ----------
+    line_, band_ : dict of str to matplotlib artist
+        Of each model; the lines of ``"treat all"`` and ``"treat none"``, too.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    See Also
+    --------
+    operating_points : Sensitivity and predictive values at one threshold.
+    CalibrationDisplay : Whether the probabilities are right.
+    compare_auc : Which of two models ranks better.
+
+    Notes
+    -----
+    Limits are binomial: Wilson's limits of both shares, TP/n and FP/n, are combined by
+    the method of variance estimates recovery with the correlation of multinomial shares
+    [2]_. In simulations of 50 to 500 rows they cover .93 or more at all thresholds,
+    where the delta method falls to .04 if few rows are treated. They do not include the
+    uncertainty of the model, which is given.
+
+    Only the order of a probability and a threshold matters, so that probabilities of
+    exactly 0 and 1 need no change: 1 is treated and 0 is not, at every threshold.
+
+    References
+    ----------
+    .. [1] Vickers & Elkin (2006), "Decision curve analysis: a novel method for
+       evaluating prediction models", https://doi.org/10.1177/0272989X06295361
+    .. [2] Zou & Donner (2008), "Construction of confidence limits about effect
+       measures: a general approach", https://doi.org/10.1002/sim.3095
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc import DecisionCurveDisplay
+    >>> y, p = np.array([0, 0, 0, 1, 1]), np.array([0.1, 0.2, 0.6, 0.4, 0.9])
+    >>> display = DecisionCurveDisplay.from_predictions(y, p, thresholds=[0.3, 0.5])
+    >>> display.models["model"].estimate.round(3)  # 2/5 - 1/5 · 3/7, 1/5 - 1/5
+    array([0.314, 0.   ])
+    """
+
+    models: dict[str, Curve]
+    treat_all: Curve
+    _: KW_ONLY
+    confidence_level: float = 0.95
+    pos_label: object = None
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, pos_label=None, name=None, **options):
+        """Plot the net benefit of fitted binary classifiers.
+
+        Parameters
+        ----------
+        estimator : fitted classifier, or dict of str to fitted classifier
+            With ``predict_proba``.
+        X : array-like or sparse matrix of shape (n, n_features)
+            Rows that did not train the estimators.
+        y : array-like of shape (n,)
+        pos_label : label, default=None
+            The positive class; None takes ``classes_[1]``.
+        name : str, default=None
+            Name of a single estimator; None takes its class name.
+        **options
+            Other options of :meth:`from_predictions` (``thresholds``, ``ax``, …).
+
+        Returns
+        -------
+        DecisionCurveDisplay
+        """
+        name = type(estimator).__name__ if name is None else name
+        models = estimator if isinstance(estimator, Mapping) else {name: estimator}
+        probabilities = {}
+        for key, model in models.items():
+            probabilities[key], pos_label = responses(
+                model, X, "predict_proba", pos_label
+            )
+        return cls.from_predictions(y, probabilities, pos_label=pos_label, **options)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true,
+        y_prob,
+        *,
+        thresholds=None,
+        sample_weight=None,
+        pos_label=None,
+        confidence_level=0.95,
+        name=None,
+        **plot_kwargs,
+    ):
+        """Plot the net benefit of predicted probabilities.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+        y_prob : array-like of shape (n,), or dict or data frame of several
+            Predicted probability of the positive class by each model.
+        thresholds : array-like of shape (m,), default=None
+            Threshold probabilities in (0, 1); None takes .01, .02, …, .99.
+        sample_weight : array-like of shape (n,), default=None
+            Counts of rows.
+        pos_label : label, default=None
+            The positive class; None takes the larger label.
+        confidence_level : float in (0, 1), default=0.95
+        name : str, default=None
+            Name of a single model; None takes ``"model"``.
+        **plot_kwargs
+            For :meth:`plot`.
+
+        Returns
+        -------
+        DecisionCurveDisplay
+
+        Raises
+        ------
+        ValueError
+            If the input is invalid, for example scores outside [0, 1].
+        """
+        level = check_level("confidence_level", confidence_level)
+        thresholds = _THRESHOLDS if thresholds is None else thresholds
+        at = check_numbers("thresholds", thresholds, 0, 1, "neither")
+        at = np.sort(np.atleast_1d(at))
+        columns = {"model" if name is None else name: y_prob}
+        if isinstance(y_prob, Mapping) or hasattr(y_prob, "columns"):
+            columns = {
+                str(key): y_prob[key] for key in getattr(y_prob, "columns", y_prob)
+            }
+        if not columns:
+            raise ValueError("y_prob must hold at least one model, got none")
+        models, label = {}, pos_label
+        for key, column in columns.items():
+            title = "y_prob" if column is y_prob else f"y_prob[{key!r}]"
+            given = y_true, column, sample_weight, pos_label
+            positive, probability, weight, label = checked_probabilities(
+                *given, name=title
+            )
+            rows = positive, weight, at, level
+            models[key] = _net_benefit(probability, *rows)
+        treat_all = _net_benefit(np.ones(len(positive)), *rows)
+        known = {"confidence_level": level, "pos_label": label}
+        return cls(models, treat_all, **known).plot(**plot_kwargs)
+
+    def to_frame(self):
+        """Return the net benefits as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``model, threshold, estimate, low, high``; the models, then
+            ``"treat all"`` and ``"treat none"``.
+        """
+        parts = self.models | {"treat all": self.treat_all, "treat none": self._none}
+        rows = [(k, *row) for k, v in parts.items() for row in zip(*v, strict=True)]
+        titles = "model", "threshold", "estimate", "low", "high"
+        return data_frame(dict(zip(titles, zip(*rows, strict=True), strict=True)))
+
+    @property
+    def _none(self):
+        """Net benefit of treating none."""
+        x = self.treat_all.x
+        return Curve(x, *np.zeros((3, len(x))))
+
+    def plot(self, ax=None, *, curve_kwargs=None, plot_band=True, despine=False):
+        """Draw the net benefits.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a new figure.
+        curve_kwargs : dict, default=None
+            Style of the models' curves.
+        plot_band : bool, default=True
+            Whether to draw the limits.
+        despine : bool, default=False
+            Remove the top and right spines.
+
+        Returns
+        -------
+        DecisionCurveDisplay
+        """
+        self._open(ax)
+        self.line_, self.band_ = {}, {}
+        for name, curve in (("all", self.treat_all), ("none", self._none)):
+            style = {"linestyle": "--" if name == "all" else ":", "color": "0.4"}
+            line = self._curve(*curve[:2], label=f"treat {name}", linewidth=1, **style)
+            self.line_[f"treat {name}"] = line
+        for name, (x, estimate, *limits) in self.models.items():
+            style = {"color": self._colour(), "linewidth": 2, "gid": "skauc"}
+            line = self._curve(x, estimate, curve_kwargs, label=name, **style)
+            self.line_[name] = line
+            if plot_band:
+                self.band_[name] = self._band(x, *limits, color=line.get_color())
+        curves = self._none, self.treat_all, *self.models.values()
+        top = max(curve.estimate.max() for curve in curves) + 0.02
+        self.ax_.set(ylabel="Net benefit", ylim=(-0.25 * top, 1.3 * top))
+        self.ax_.set_xlabel(of_class("Threshold probability", self.pos_label))
+        title = f"{self.confidence_level:.0%} bands" if plot_band else None
+        self._close(despine, "upper right", title=title, title_fontsize="small")
+        return self
+
+
+def _net_benefit(probability, positive, weight, thresholds, level) -> Curve:
+    """``h − f t/(1 − t)`` of the shares h and f of rows treated rightly, needlessly."""
+    n, tail = weight.sum(), (1 - level) / 2
+    counts = [
+        _at_or_above(probability[rows], weight[rows], thresholds)
+        for rows in (positive, ~positive)
+    ]
+    h, f = (np.array([k / n, *wilson_limits(k, n, tail, tail)]) for k in counts)
+    f *= thresholds / (1 - thresholds)
+    # correlation of two shares: −√{h f/((1 − h)(1 − f))}, 0/0 being 0
+    others = np.maximum((n - counts[0]) * (n - counts[1]), _TINY)
+    rho = -np.sqrt(counts[0] * counts[1] / others)
+    # √(a² + b² − 2ρab) from the low h and the high f, and the reverse
+    a, b = np.abs(h[1:] - h[0]), np.abs(f[:0:-1] - f[0])
+    down, up = np.sqrt(a**2 + b**2 - 2 * rho * a * b)
+    net = h[0] - f[0]
+    return Curve(thresholds, net, net - down, net + up)
+
+
+def _at_or_above(values, weight, thresholds):
+    """Weight of the values at or above each threshold."""
+    order = np.argsort(values)
+    below = np.append(0.0, np.cumsum(weight[order]))
+    return below[-1] - below[np.searchsorted(values[order], thresholds)]
