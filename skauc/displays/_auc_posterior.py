@@ -35,7 +35,9 @@ class AUCPosteriorDisplay(Display):
     Attributes
     ----------
     line_ : matplotlib Line2D, or list of them
+        Densities.
     mean_line_, interval_ : matplotlib artist, or list of them
+        Lines at the means, and shaded intervals.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 

@@ -45,6 +45,7 @@ class CalibrationDisplay(Display):
         Estimate and limits of the ``slope``, the ``intercept``, the intercept
         ``in_the_large`` and the ``brier_score``.
     confidence_level : float, default=0.95
+        Level of the band and of all intervals.
     name : str, default=None
         Name in the legend.
     pos_label : label, default=None
@@ -53,7 +54,9 @@ class CalibrationDisplay(Display):
     Attributes
     ----------
     line_ : matplotlib Line2D
+        The smooth curve.
     band_, ref_line_, groups_, histogram_ : matplotlib artists or None
+        What else is drawn; None for what is not.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 

@@ -39,6 +39,7 @@ class DecisionCurveDisplay(Display):
     treat_all : Curve
         The same for treating all.
     confidence_level : float, default=0.95
+        Level of the limits.
     pos_label : label, default=None
         Positive class, named in the label of the axis.
 

@@ -55,6 +55,7 @@ class ROCDisplay(Display):
     average_line_ : matplotlib Line2D or None
         For a list: the mean true positive rate at each false positive rate.
     chance_level_ : matplotlib Line2D or None
+        The diagonal.
     band_ : matplotlib PolyCollection, a list of them, or None
         For a list of curves: one standard deviation around the average.
     points_ : matplotlib ErrorbarContainer
@@ -109,6 +110,7 @@ class ROCDisplay(Display):
         Parameters
         ----------
         estimator : fitted classifier
+            With ``decision_function`` or ``predict_proba``.
         X : array-like or sparse matrix of shape (n, n_features)
             Rows that did not train the estimator; for training rows the curves are
             optimistic.
@@ -253,7 +255,9 @@ class ROCDisplay(Display):
         plot_folds : bool, default=True
             Whether to draw the curve of each fold beside their average.
         plot_chance_level : bool, default=False
+            Draw the diagonal, the curve of a score without information.
         chance_level_kw : dict, default=None
+            Style of the diagonal.
         despine : bool, default=False
             Remove the top and right spines.
 

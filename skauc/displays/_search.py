@@ -100,6 +100,7 @@ class SearchDisplay(Display):
         Parameters
         ----------
         search : fitted search, or list of fitted models
+            As for :func:`skauc.search_posterior`.
         X : array-like or sparse matrix of shape (n, n_features)
             The rows of the search.
         y : array-like of shape (n,)
