@@ -28,6 +28,9 @@ class UntrustedAUCWarning(UserWarning):
         ``sample_weight`` of the fit.
     *not at its optimum*
         The solver stopped too early. Scale the features, or raise ``max_iter``.
+    *resampled the rows*
+        A step of the Pipeline makes copies of rows. Use ``class_weight="balanced"``
+        instead of it, or ``AdaptivePrior(refits=5)``.
     *only from fits*
         No closed form exists for this model, such as gradient boosting; the AUC comes
         from refits. The AUC is as good as that of cross-validation, and there is
