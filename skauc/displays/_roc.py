@@ -72,7 +72,7 @@ class ROCDisplay(Display):
 
     Notes
     -----
-    The band is that of :meth:`EmpiricalROC.band`, the interval that of
+    The band is that of :meth:`skauc.results.EmpiricalROC.band`, the interval that of
     :func:`skauc.auc_estimate`. Neither accounts for the training of the model: for
     training rows they are optimistic.
 
@@ -210,8 +210,9 @@ class ROCDisplay(Display):
             Level of the band and of the interval.
         name : str, default=None
         **plot_kwargs
-            For :meth:`plot`; also ``band``, as for :meth:`EmpiricalROC.band`:
-            ``"pointwise"``, ``"simultaneous"``, a list of both, or None.
+            For :meth:`plot`; also ``band``, as for
+            :meth:`skauc.results.EmpiricalROC.band`: ``"pointwise"``,
+            ``"simultaneous"``, a list of both, or None.
 
         Returns
         -------

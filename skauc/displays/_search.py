@@ -21,9 +21,9 @@ class SearchDisplay(Display):
     Two numeric parameters are drawn as a map. The fewest candidates that hold the best
     one with the probability of the confidence level have a dark edge: a set, and no
     contour, because there is nothing to know between candidates. In all other cases
-    each candidate is drawn as an interval. The chosen candidate is drawn
-    with the AUC and the interval to report, :attr:`SearchPosterior.selected`, which is
-    corrected for the selection and may therefore lie below the others.
+    each candidate is drawn as an interval. The chosen candidate is drawn with the AUC
+    and the interval to report, ``selected`` of :class:`skauc.results.SearchPosterior`,
+    which is corrected for the selection and may therefore lie below the others.
 
     Parameters
     ----------

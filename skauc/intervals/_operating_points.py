@@ -174,7 +174,7 @@ class OperatingPoints(Estimates, LabelledResult):
     prevalence : float
         Share of positives to which predictive values, accuracy and cost refer.
     at : {"chosen", "population"}
-        What the intervals are about, see :func:`operating_points`.
+        What the intervals are about, see :func:`skauc.operating_points`.
     _prevalence_given : bool
         True if the user gave the prevalence, False if it is that of the sample.
     _rule : ThresholdRule
