@@ -44,7 +44,7 @@ class AUCPermutationTest(Result):
     Examples
     --------
     >>> import numpy as np
-    >>> from skauc import AUCPermutationTest
+    >>> from skauc.results import AUCPermutationTest
     >>> AUCPermutationTest(0.8, 0.25, np.array([0.4, 0.6, 0.5]))
     AUCPermutationTest(statistic=0.8, pvalue=0.25, n_resamples=3)
     """
