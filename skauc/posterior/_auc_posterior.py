@@ -214,7 +214,6 @@ class AUCPosterior(AUCDistribution):
         Returns
         -------
         low, high : float
-            Limits between 0 and 1.
         """
         low, high = super().interval(confidence_level)
         left_out = self.leave_pair_out
