@@ -74,12 +74,12 @@ def operating_points(
         Cost of a missed positive relative to a false positive: ``r = (1 − π)/(cost π)``
         with the prevalence π, as in pROC's ``best.weights``.
     at : {"chosen", "population"}, default="chosen"
-        What all intervals of the result are about, where these rows choose the
-        thresholds. ``"chosen"``: the values of *this* threshold on new rows, which
-        somebody needs who will use it. ``"population"``: the values of the threshold
-        that has the wanted rate in the population, which describes the score (for
-        example "its specificity at a sensitivity of .9"); not with ``best``.
-        Given thresholds have one meaning, and both are the same.
+        The question that all intervals answer if these rows choose the threshold.
+        ``"chosen"``: which values will new rows have at *this* threshold? Ask it if you
+        will use the threshold. ``"population"``: which values has the score at the
+        threshold with the wanted rate in the population? Ask it to describe the score,
+        for example by its specificity at a sensitivity of .9; not with ``best``. For
+        given thresholds both questions are the same.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights; intervals take them for counts of rows, see
         :class:`skauc.SampleWeightWarning`.
@@ -174,7 +174,7 @@ class OperatingPoints(Estimates, LabelledResult):
     prevalence : float
         Share of positives to which predictive values, accuracy and cost refer.
     at : {"chosen", "population"}
-        What the intervals are about, see :func:`skauc.operating_points`.
+        The question that the intervals answer, see :func:`skauc.operating_points`.
     _prevalence_given : bool
         True if the user gave the prevalence, False if it is that of the sample.
     _rule : ThresholdRule
@@ -193,19 +193,20 @@ class OperatingPoints(Estimates, LabelledResult):
     An undefined ratio 0/0 is nan, for example the positive predictive value if no row
     is called positive. Its interval is the whole range of the value.
 
-    **One estimand.** All intervals of a result are about the same thing, which ``at``
+    **One question.** All intervals of a result answer the same question, which ``at``
     names and every table states.
 
-    ``at="chosen"`` (default): new rows, at the threshold that these rows chose. A
-    threshold for a wanted sensitivity depends on the positives only, and the rates of
-    new rows vary as at a known threshold. At a best point the rates of these rows
-    exceed those of new rows. For normal scores one standard deviation apart the mean
-    excess of the sensitivity is .14 with 10 positives and 200 negatives, .10 with 20
-    and 40, and .06 with 50 and 50. The limits are then those around the rates minus
-    their optimism, a mean over Bayesian bootstrap draws: the rate of the draw at its
-    own best threshold minus the rate of the rows at that threshold. Only these rows
-    reach a wanted rate exactly: a threshold for a sensitivity of .9 has a mean
-    sensitivity of .81 on new rows with 10 positives, and .85 with 20.
+    ``at="chosen"`` (default): which values will new rows have at the threshold that
+    these rows chose? A threshold for a wanted sensitivity depends on the positives
+    only, and the rates of new rows vary as at a known threshold. At a best point the
+    rates of these rows exceed those of new rows. For normal scores one standard
+    deviation apart the mean excess of the sensitivity is .14 with 10 positives and 200
+    negatives, .10 with 20 and 40, and .06 with 50 and 50. The limits of a best point
+    are therefore limits around the rates minus their optimism. The optimism is a mean
+    over Bayesian bootstrap draws: the rate of the draw at its own best threshold minus
+    the rate of the rows at that threshold. Only these rows reach a wanted rate exactly:
+    a threshold for a sensitivity of .9 has a mean sensitivity of .81 on new rows with
+    10 positives, and .85 with 20.
 
     - ``"wilson"`` (default), ``"clopper_pearson"``: for sensitivity and specificity,
       and for the predictive values, the accuracy and F1 at the prevalence of the
@@ -215,10 +216,11 @@ class OperatingPoints(Estimates, LabelledResult):
       values at a given prevalence, whose odds are the likelihood ratio times the prior
       odds [2]_.
 
-    ``at="population"``: the threshold that has the wanted rate in the population. It is
-    not known, so that intervals are wider. A wanted rate has its target for both
-    limits. A best point has no such interval: resamples choose it too irregularly
-    (their 95 % limits cover the population's in .42 to .95).
+    ``at="population"``: which values has the score at the threshold with the wanted
+    rate in the population? That threshold is not known, so that intervals are wider.
+    Both limits of the wanted rate itself are its target. A best point has no such
+    interval: resamples choose it too irregularly (their 95 % limits cover the
+    population's in .42 to .95).
 
     - ``"order_statistics"``: for the threshold. It holds for scores of any
       distribution.
