@@ -201,7 +201,7 @@ class AUCPosterior(AUCDistribution):
         """
         return self._components.mean()
 
-    def interval(self, confidence_level=0.95):
+    def interval(self, confidence_level=0.95) -> Interval:
         """Equal-tailed credible interval ``(low, high)``.
 
         If all pairs of rows left out are ordered, ``high`` is 1, as the limit of
@@ -213,11 +213,11 @@ class AUCPosterior(AUCDistribution):
 
         Returns
         -------
-        low, high : float
+        Interval
         """
         low, high = super().interval(confidence_level)
-        left_out = self.leave_pair_out
-        return low if left_out != 0 else 0.0, high if left_out != 1 else 1.0
+        ends = {0: (0.0, high), 1: (low, 1.0)}
+        return Interval(*ends.get(self.leave_pair_out, (low, high)))
 
     def mean_probit(self) -> float:
         """``Φ⁻¹(mean)``, accurate even if the mean rounds to 0 or 1."""
