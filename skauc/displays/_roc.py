@@ -55,6 +55,7 @@ class ROCDisplay(ClassifierDisplay):
     average_line_ : matplotlib Line2D or None
         For a list: the mean true positive rate at each false positive rate.
     chance_level_ : matplotlib Line2D or None
+        The diagonal.
     band_ : list of matplotlib PolyCollection, or one of them
         One for a list of curves: one standard deviation around the average.
     points_ : matplotlib ErrorbarContainer
@@ -63,9 +64,15 @@ class ROCDisplay(ClassifierDisplay):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    empirical_roc : The empirical curve alone, with its bands.
+    binormal_roc : The smooth curve as numbers.
+    AUCPosteriorDisplay : The AUC of models from their training rows.
+
     Notes
     -----
-    The band is that of :meth:`EmpiricalROC.band`, the interval that of
+    The band is that of :meth:`skauc.results.EmpiricalROC.band`, the interval that of
     :func:`skauc.auc_estimate`. Neither accounts for the training of the model: for
     training rows they are optimistic.
 
@@ -159,8 +166,9 @@ class ROCDisplay(ClassifierDisplay):
             Level of the band and of the interval.
         name : str, default=None
         **plot_kwargs
-            For :meth:`plot`; also ``band``, as for :meth:`EmpiricalROC.band`:
-            ``"pointwise"``, ``"simultaneous"``, a list of both, or None.
+            For :meth:`plot`; also ``band``, as for
+            :meth:`skauc.results.EmpiricalROC.band`: ``"pointwise"``,
+            ``"simultaneous"``, a list of both, or None.
 
         Returns
         -------

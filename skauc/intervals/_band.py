@@ -35,16 +35,23 @@ class ROCBand(LabelledResult):
 
     Made by :meth:`EmpiricalROC.band`.
 
-    Parameters
+    Attributes
     ----------
     fpr, tpr, low, high : ndarray of shape (m,)
         Rates of the curve, and the limits of tpr.
     confidence_level : float
+        Probability with which the limits contain the true curve.
     method : {"pointwise", "simultaneous"}
-        Whether the limits hold with the confidence level for each point separately or
-        for the whole curve.
+        Whether the limits hold with that probability for each point separately or for
+        the whole curve.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.empirical_roc : Makes the curve whose ``band`` this is.
+    skauc.results.EmpiricalROC.band : Its methods, and their coverage.
+    skauc.operating_points : Intervals of the rates at single thresholds.
 
     Examples
     --------

@@ -98,7 +98,7 @@ class AUCComparison(TestedDifference):
 
     Made by :func:`skauc.compare_auc`.
 
-    Parameters
+    Attributes
     ----------
     auc_a, auc_b : float
         The AUCs, or the AUC and a constant.
@@ -107,6 +107,7 @@ class AUCComparison(TestedDifference):
     null : float, default=0
         Difference under the null hypothesis.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Direction of the difference in the test.
     df : float, default=inf
         Degrees of freedom of Student's t; inf is the normal distribution.
     permutation_pvalue : float, default=None
@@ -118,6 +119,12 @@ class AUCComparison(TestedDifference):
         Names of the scores.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.compare_auc : Makes it, from two scores.
+    skauc.results.AUCComparisons : Three or more scores.
+    skauc.results.AUCDifferencePosterior : The same question for training rows.
 
     Examples
     --------
@@ -194,11 +201,12 @@ class AUCComparisons(ComparedPairs):
 
     Made by :func:`skauc.compare_auc`.
 
-    Parameters
+    Attributes
     ----------
     names : tuple of str
         Names of the k scores.
     auc : ndarray of shape (k,)
+        AUC of each score.
     covariance : ndarray of shape (k, k)
         DeLong's covariance of the AUCs.
     statistic : float
@@ -211,6 +219,12 @@ class AUCComparisons(ComparedPairs):
     pairs : tuple of AUCComparison
         All pairs, in the order (0, 1), (0, 2), …, (1, 2), …; their p-values are not
         adjusted.
+
+    See Also
+    --------
+    skauc.compare_auc : Makes it, from three or more scores.
+    skauc.results.AUCComparison : One of its ``pairs``.
+    skauc.search_posterior : Which candidate of a search is the best.
 
     Examples
     --------

@@ -25,6 +25,11 @@ class ResubstitutionSplit:
     A successive halving search needs an integer ``random_state``; without it the search
     scores different rows from those that it fits.
 
+    See Also
+    --------
+    cbauc_scorer : The scorer to use with it.
+    one_sd_rule : Works with it, too.
+
     Examples
     --------
     >>> import numpy as np
@@ -135,10 +140,10 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     """Rule for ``GridSearchCV(refit=…)``: the simplest of the best candidates.
 
     Answers: which is the simplest candidate that is not clearly worse than the best? It
-    is Breiman's one-standard-error rule with the standard deviation of the *difference*
-    from the best candidate, and it needs no folds. The difference matters because the
-    errors of candidates of one data set are correlated, so the standard error of a
-    single score is a poor guide to which candidate is better.
+    is Breiman's one-standard-error rule [1]_ with the standard deviation of the
+    *difference* from the best candidate, and it needs no folds. The difference matters
+    because the errors of candidates of one data set are correlated, so the standard
+    error of a single score is a poor guide to which candidate is better.
 
     Parameters
     ----------
@@ -169,6 +174,12 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
         differences have no known deviation. The candidate with the largest score is
         selected.
 
+    See Also
+    --------
+    search_posterior : The same question after the search, with probabilities.
+    skauc.results.SearchPosterior.simplest : The same rule after the search.
+    make_cbauc_scorer : ``output="dict"`` stores what the rule needs.
+
     Notes
     -----
     The rule computes the differences from ``cv_results_``. Two kinds of search store
@@ -178,11 +189,11 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
       folds. The ``contrast_…`` columns are a sketch of the joint posterior of
       :func:`skauc.search_posterior`: each candidate has 32 coordinates, and the
       distance between two candidates is the standard deviation of their difference in
-      probits, with a relative error of about 1/8. The best candidate has the largest
-      mean in that posterior.
+      probits, with a relative error of about 1/8 [3]_. The best candidate has the
+      largest mean in that posterior.
     - any single score over K ≥ 2 folds, ``cbauc_scorer`` or ``"roc_auc"``: the variance
-      is Nadeau and Bengio's ``(1/K + 1/(K − 1)) S²``, where S² is the variance of the
-      difference over the folds. This formula is for K folds of one partition.
+      is Nadeau and Bengio's [2]_ ``(1/K + 1/(K − 1)) S²``, where S² is the variance of
+      the difference over the folds. This formula is for K folds of one partition.
       ``cv_results_`` does not show whether the folds are repeated or random splits; for
       these the variance is too small.
 
@@ -190,8 +201,12 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
 
     References
     ----------
-    Breiman et al. (1984), Classification and Regression Trees; Nadeau & Bengio (2003),
-    https://doi.org/10.1023/A:1024068626366; Johnson & Lindenstrauss (1984).
+    .. [1] Breiman, Friedman, Olshen & Stone (1984), *Classification and Regression
+       Trees*, https://doi.org/10.1201/9781315139470
+    .. [2] Nadeau & Bengio (2003), "Inference for the generalization error",
+       https://doi.org/10.1023/A:1024068626366
+    .. [3] Johnson & Lindenstrauss (1984), "Extensions of Lipschitz mappings into a
+       Hilbert space", https://doi.org/10.1090/conm/026/737400
 
     Examples
     --------
