@@ -179,7 +179,7 @@ class _Walk:
         width = n_columns(behind)
         if projects(step, n_columns(rows), width):
             self.components.append(width)
-        transpose = transpose_of(step, rows, behind)
+        transpose = transpose_of(step, n_columns(rows))
         name = type(step).__name__
         saw_y = node.saw_y or (name if sees_y(step, rows, self.y) else None)
         if transpose is not None:
