@@ -21,7 +21,7 @@ from ._doubts import STOPPED_EARLY, copies_of, equal_rows, warn, warn_of_copies
 from ._left_out_rows import out_of_bag
 from ._posterior import evaluations
 from ._question import Question
-from ._scorers import Scorer, ready_made
+from ._scorers import Scorer
 from ._training_rows import ASSUMED, HELD_OUT
 from .reading._estimators import (
     checked_rows,
@@ -242,5 +242,5 @@ def _fold_auc(estimator, X, y, positive, weight, groups, train, test):
     return empirical_auc(score, pos, w)
 
 
-lpo_auc_scorer = ready_made(make_lpo_auc_scorer())
-cv_auc_scorer = ready_made(make_cv_auc_scorer())
+lpo_auc_scorer = make_lpo_auc_scorer()
+cv_auc_scorer = make_cv_auc_scorer()
