@@ -282,7 +282,6 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (skauc.AdaptivePrior, "attainable_power", -1.0, []),
     (skauc.AdaptivePrior, "refits", 1, []),
     (skauc.AdaptivePrior, "refits", True, []),
-    (skauc.AdaptivePrior, "standardize", 1, ["True or False"]),
     (skauc.AdaptivePrior, "leave_pair_out", "no", ["True or False"]),
     (skauc.AdaptivePrior, "verbose", -1, []),
     (skauc.NormalInverseWishart, "nu_neg", -1.0, []),

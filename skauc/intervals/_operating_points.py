@@ -209,7 +209,9 @@ class OperatingPoints(Estimates, LabelledResult):
       follows from the specificity of a draw. A prevalence that was not given is drawn,
       too.
 
-    COVERAGE
+    In simulations of 40 to 400 rows, with given and with drawn class sizes, 95 %
+    intervals of every value cover .94 to .97 on average with ``at="chosen"`` and .95 to
+    .98 with ``at="population"`` (``benchmarks/coverage/curves.py``).
 
     References
     ----------

@@ -55,7 +55,7 @@ from ..leave_pair_out._folds import FOLDS, repeated_folds
 from ..leave_pair_out._groups import FEWEST, OF_FOLDS, auc_of_groups, sums_of_scores
 from ..leave_pair_out._left_out import PairRows, Source, second_source
 from ..leave_pair_out._objective import STOPPED
-from ..leave_pair_out._out_of_bag import pairs_out_of_bag
+from ..leave_pair_out._out_of_bag import OF_CURVED, pairs_out_of_bag
 from ..statistics._rows import Rows
 from . import _doubts as doubts
 from .reading._affine_steps import has_frozen
@@ -66,9 +66,6 @@ from .reading._opened_model import NOT_LINEAR, NotLinearError, decisions
 _SAMPLES = ((200, 20), (500, 10), (np.inf, 5))
 _FOLDS = ((500, 20), (np.inf, 5))
 SCORER_FITS = 5  # of a scorer where no model of the data set holds
-# Variances in units of Hanley and McNeil's with n/2 rows a class. With 5 refits of
-# models with selection or an L1 penalty the mean squared error is 1.30 (.12) units.
-_OF_SAMPLES, _OF_FOLDS = 1.5, 1.5
 # Probits, and deviations, between the model of the data set and pairs left out, beyond
 # which refits decide. In 976 fits to real rows 7 are beyond both, the model being wrong
 _GAP, _UNEXPLAINED = 1.0, 2.5
@@ -213,9 +210,8 @@ def _confirmed(sample, source, projection, verbose):
 
 def _beside_model(source, reasons, projection, question):
     """A source of fits in a report, alone if the model of the data set contradicts."""
-    if source is None or projection is None or not question.is_report:
-        return source, reasons
-    if _gap(projection, source)[1]:
+    known = source is not None and projection is not None and question.is_report
+    if not known or _gap(projection, source)[1]:
         return source, reasons
     return _without_model(source, projection)
 
@@ -230,7 +226,8 @@ def _without_model(source, projection):
     """The source without the model of the data set, and the doubt about both."""
     model = float(ndtr(projection.probit[0]))
     reason = doubts.TWO_ANSWERS.format(model=model, left_out=source.auc)
-    return replace(source, alone=True), [reason]
+    variance = projection.model.size.spread * source.variance
+    return replace(source, alone=True, variance=variance), [reason]
 
 
 def _by_fits(sample, K, verbose, whole):
@@ -276,7 +273,7 @@ def _by_samples(model, K, verbose, whole):
     auc = plus_632(front.auc(model.score), outside)
     # a solver may be far from an optimum, at another model in every fit
     of_solver = np.var(aucs(scores, positive, front.weight)[0], ddof=1)
-    variance = _OF_SAMPLES * model_variance(auc, front) + of_solver
+    variance = _variance(auc, model) + of_solver
     return Source(auc, float(variance), "refits")
 
 
@@ -301,8 +298,13 @@ def _by_folds(model, K, verbose, whole):
     auc = weighted_auc(scores, model.positive, out * front.weight)
     if not np.isfinite(auc):
         return None
-    variance = _OF_FOLDS * model_variance(auc, front)
-    return Source(auc, float(variance), "folds")
+    return Source(auc, _variance(auc, model), "folds")
+
+
+def _variance(auc, model):
+    """Hanley and McNeil's variance, larger for a model whose features do not count."""
+    factor = 1.0 if model.broken_by is None else OF_CURVED
+    return factor * model_variance(auc, model.front)
 
 
 def _folds_of_groups(scored, K):

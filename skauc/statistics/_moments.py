@@ -14,7 +14,7 @@ from ._block import as_rows
 from ._block_matrix import BlockMatrix
 from ._checks import as_numbers, check_flag, check_weights
 from ._collections import refuse_collection
-from ._numerics import RANGE, TINY, block_rows, parts_of
+from ._numerics import RANGE, TINY, block_rows, dense, parts_of
 from ._row_blocks import row_blocks
 
 _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
@@ -297,9 +297,7 @@ def _check_range(moments, X, group):
     bad = ~((size <= high) & ((size >= low) | (size == 0) & (moments.mean == 0)))
     if not bad.any():
         return
-    rows = X[group][:, bad]
-    rows = rows.toarray() if sparse.issparse(rows) else rows
-    sizes = np.abs(rows.astype(float)).max(axis=0)
+    sizes = np.abs(dense(X[group][:, bad]).astype(float)).max(axis=0)
     for j, largest in zip(np.flatnonzero(bad), sizes, strict=True):
         if low <= largest <= high:  # a few values between zeros
             continue
@@ -319,7 +317,7 @@ def _dense(X, groups, weight, featurewise, origins=None):
     whole, chosen = np.empty((2, min(step, n), P))
     for part in parts_of(n, step):
         block = whole[: len(groups[0][part])]
-        block[:] = X[part].toarray() if sparse.issparse(X) else X[part]
+        block[:] = dense(X[part])
         for own, group in zip(sums, groups, strict=True):
             at = np.flatnonzero(group[part])
             w = np.ones(len(at)) if weight is None else weight[part][at]
