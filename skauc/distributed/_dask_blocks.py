@@ -4,7 +4,6 @@ A chunk that X, y and weights share is computed once in each pass; results are m
 a tree.
 """
 
-
 import numpy as np
 
 from ..statistics._block import add_all, as_block, on_block

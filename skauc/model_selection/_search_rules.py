@@ -192,7 +192,8 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     >>> X, y = X[:120] / X[:120].std(axis=0), y[:120]
     >>> search = GridSearchCV(
     ...     RidgeClassifier(), {"alpha": [1.0, 10.0, 100.0, 1000.0]},
-    ...     refit=one_sd_rule("alpha", simplest="largest", within=2.0), scoring="roc_auc",
+    ...     refit=one_sd_rule("alpha", simplest="largest", within=2.0),
+    ...     scoring="roc_auc",
     ... ).fit(X, y)
     >>> best = search.cv_results_["mean_test_score"].argmax()
     >>> search.cv_results_["params"][best], search.best_params_
