@@ -5,11 +5,8 @@ rows where the class does not show it. This module knows scikit-learn's transfor
 no models.
 """
 
-from copy import copy
-
 import numpy as np
 from sklearn.base import TransformerMixin, clone
-from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA, FastICA, IncrementalPCA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import VarianceThreshold
@@ -18,6 +15,7 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
     RobustScaler,
@@ -48,24 +46,22 @@ _BY_COLUMN = {
     *("sklearn.random_projection", "sklearn.feature_selection"),
 }
 _DIVIDE = StandardScaler, RobustScaler, MaxAbsScaler
-_RANDOM = GaussianRandomProjection, SparseRandomProjection
-_COMPONENTS = PCA, IncrementalPCA, TruncatedSVD, *_RANDOM  # z = C(x − c)
-# affine steps that use y; where others are not known, features start behind them
-_WITH_Y = LinearDiscriminantAnalysis, NeighborhoodComponentsAnalysis, PLSRegression
+# z = C(x − c)
+_COMPONENTS = (
+    *(PCA, IncrementalPCA, TruncatedSVD, NeighborhoodComponentsAnalysis),
+    *(GaussianRandomProjection, SparseRandomProjection),
+)
 _PROJECTIONS = PCA | FastICA | TruncatedSVD  # fit_transform returns what transform does
-_MOST_NUMBERS = 2**25  # entries of the unit vectors sent through a step: 256 MB
 _SAME = 1e-6  # share of a column's range that rounding may leave
 _ROUNDINGS = 32  # roundings of a column's largest entry, which may be far from 0
 
 
-def transpose_of(step, width):
+def transpose_of(step):
     """``W -> A W`` of an affine step ``z = Aᵀ(x − c)``; None if it is not known as one.
 
     Parameters
     ----------
     step : fitted transformer
-    width : int
-        Number of columns of its input.
 
     Returns
     -------
@@ -73,12 +69,14 @@ def transpose_of(step, width):
         From directions of shape (P_behind, K) to those of shape (P_front, K).
     """
     if isinstance(step, FrozenEstimator):
-        return transpose_of(step.estimator, width)
+        return transpose_of(step.estimator)
     if hasattr(step, "get_support"):
         support = step.get_support()
         return lambda W: _spread(W, support)
     if isinstance(step, _DIVIDE):
         return lambda W: W if step.scale_ is None else W / step.scale_[:, None]
+    if isinstance(step, FunctionTransformer) and step.func is None:
+        return lambda W: W  # as a ColumnTransformer passes columns through
     if isinstance(step, MinMaxScaler):
         # z = x · scale_ + min_: this scaler multiplies
         return lambda W: step.scale_[:, None] * W
@@ -88,10 +86,8 @@ def transpose_of(step, width):
             # z_k/√λ_k, λ_k the variance of component k: A = (C/√λ)ᵀ
             components = components / np.sqrt(step.explained_variance_)[:, None]
         return lambda W: components.T @ W
-    if isinstance(step, _WITH_Y) and width**2 <= _MOST_NUMBERS:
-        # f(e_j) − f(0) is the j-th row of A
-        A = _image(step, np.eye(width)) - _image(step, np.zeros((1, width)))
-        return lambda W: A @ W
+    if isinstance(step, LinearDiscriminantAnalysis):
+        return lambda W: step.scalings_[:, : len(W)] @ W
     return None
 
 
@@ -100,14 +96,6 @@ def _spread(W, support):
     out = np.zeros((len(support), W.shape[1]))
     out[support] = W
     return out
-
-
-def _image(step, rows):
-    """Output of a step for made-up rows, which have no names of features."""
-    step = copy(step)
-    vars(step).pop("feature_names_in_", None)
-    with np.errstate(all="ignore"):
-        return dense(step.transform(rows))
 
 
 def _equal(expected, got):
