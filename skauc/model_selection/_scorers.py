@@ -62,14 +62,6 @@ class Scorer:
         if "groups" in params:
             self._alias["groups"] = None
 
-    @property
-    def _request(self):
-        # made when it is asked for: imported packages may add methods to scikit-learn's
-        request = MetadataRequest(owner=self)
-        for name, alias in self._alias.items():
-            request.score.add_request(param=name, alias=alias)
-        return request
-
     def __call__(self, estimator, X, y_true=None, sample_weight=None, groups=None):
         """Score a fitted estimator on (X, y_true); greater is better.
 
@@ -129,7 +121,11 @@ class Scorer:
 
     def get_metadata_routing(self):
         """Metadata that this scorer requests."""
-        return self._request
+        # made when it is asked for: imported packages may add methods to scikit-learn's
+        request = MetadataRequest(owner=self)
+        for name, alias in self._alias.items():
+            request.score.add_request(param=name, alias=alias)
+        return request
 
 
 def make_cbauc_scorer(
