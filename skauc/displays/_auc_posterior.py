@@ -35,9 +35,16 @@ class AUCPosteriorDisplay(Display):
     Attributes
     ----------
     line_ : matplotlib Line2D, or list of them
+        Densities.
     mean_line_, interval_ : matplotlib artist, or list of them
+        Lines at the means, and shaded intervals.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
+
+    See Also
+    --------
+    auc_posterior : The posterior that is drawn.
+    SearchDisplay : The candidates of a search.
 
     Examples
     --------

@@ -26,11 +26,11 @@ class CalibrationDisplay(Display):
     """Plot of observed shares against predicted probabilities.
 
     Answers: do patients with a predicted probability of 20 % have the event in 20 % of
-    cases, and likewise for every other probability? A smooth curve with a pointwise
-    band, groups of rows with their intervals, the distribution of the probabilities,
-    and the calibration slope, the intercept and the Brier score with their intervals.
-    Create it with ``from_estimator`` or ``from_predictions``, on rows that did not
-    train the model.
+    cases, and likewise for every other probability [1]_? A smooth curve with a
+    pointwise band, groups of rows with their intervals, the distribution of the
+    probabilities, and the calibration slope, the intercept and the Brier score with
+    their intervals. Create it with ``from_estimator`` or ``from_predictions``, on rows
+    that did not train the model.
 
     Parameters
     ----------
@@ -45,6 +45,7 @@ class CalibrationDisplay(Display):
         Estimate and limits of the ``slope``, the ``intercept``, the intercept
         ``in_the_large`` and the ``brier_score``.
     confidence_level : float, default=0.95
+        Level of the band and of all intervals.
     name : str, default=None
         Name in the legend.
     pos_label : label, default=None
@@ -53,16 +54,24 @@ class CalibrationDisplay(Display):
     Attributes
     ----------
     line_ : matplotlib Line2D
+        The smooth curve.
     band_, ref_line_, groups_, histogram_ : matplotlib artists or None
+        What else is drawn; None for what is not.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    calibration_estimate : Slope and intercept as numbers.
+    hosmer_lemeshow : A test by groups.
+    DecisionCurveDisplay : What decisions by these probabilities are worth.
+
     Notes
     -----
-    The curve is the logistic regression of the labels on a restricted cubic spline of
-    the logit of the probability, with Wald's band on the logit scale. Its knots are at
-    the quantiles .1, .5 and .9 if a class has fewer than 50 rows, and .05, .35, .65 and
-    .95 otherwise. It is a straight line in logits where a spline would separate the
+    The curve is the logistic regression of the labels on a restricted cubic spline [2]_
+    of the logit of the probability, with Wald's band on the logit scale. Its knots are
+    at the quantiles .1, .5 and .9 if a class has fewer than 50 rows, and .05, .35, .65
+    and .95 otherwise. It is a straight line in logits where a spline would separate the
     classes or has too few distinct values. It is drawn between the 10th smallest and
     the 10th largest probability, or the quantiles .05 and .95 below 200 rows. In
     simulations of 50 to 500 rows the band covers .90 to .97 on average over the rows,
@@ -70,16 +79,20 @@ class CalibrationDisplay(Display):
     .91 below 100 rows, because three knots cannot follow them.
 
     Groups lie between quantiles, as for :func:`skauc.hosmer_lemeshow`, with Wilson's
-    limits. The limits of the Brier score, the mean of ``(y − p)²``, are those of
-    Student's t on the logit scale; they cover .93 to .96 from 50 rows on.
-    ``intercept`` in the legend is that for a slope of 1 (calibration in the large).
-    Probabilities of 0 and 1 are moved as for :func:`skauc.calibration_estimate`.
+    limits. The limits of the Brier score [3]_, the mean of ``(y − p)²``, are those of
+    Student's t on the logit scale; they cover .93 to .96 from 50 rows on. ``intercept``
+    in the legend is that for a slope of 1 (calibration in the large). Probabilities of
+    0 and 1 are moved as for :func:`skauc.calibration_estimate`.
 
     References
     ----------
-    Van Calster et al. (2016), https://doi.org/10.1016/j.jclinepi.2015.12.005; Harrell
-    (2015), https://doi.org/10.1007/978-3-319-19425-7, sections 2.4 and 10.11; Brier
-    (1950), https://doi.org/10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2
+    .. [1] Van Calster et al. (2016), "A calibration hierarchy for risk models was
+       defined: from utopia to empirical data",
+       https://doi.org/10.1016/j.jclinepi.2015.12.005
+    .. [2] Harrell (2015), *Regression Modeling Strategies*, sections 2.4 and 10.11,
+       https://doi.org/10.1007/978-3-319-19425-7
+    .. [3] Brier (1950), "Verification of forecasts expressed in terms of probability",
+       https://doi.org/10.1175/1520-0493(1950)078%3C0001:VOFEIT%3E2.0.CO;2
 
     Examples
     --------

@@ -19,8 +19,8 @@ _TINY = 1e-300  # 0/0 is 0
 class DecisionCurveDisplay(Display):
     """Plot of the net benefit of one or more models against the threshold probability.
 
-    Answers: do decisions by the model do more good than harm, and more than treating
-    all or none? Whoever treats at a probability of t or more accepts
+    Answers: do decisions by the model do more good than harm [1]_, and more than
+    treating all or none? Whoever treats at a probability of t or more accepts
     ``(1 − t)/t`` needless treatments for each one that is needed. The net benefit of
     doing so is
 
@@ -39,6 +39,7 @@ class DecisionCurveDisplay(Display):
     treat_all : Curve
         The same for treating all.
     confidence_level : float, default=0.95
+        Level of the limits.
     pos_label : label, default=None
         Positive class, named in the label of the axis.
 
@@ -49,21 +50,29 @@ class DecisionCurveDisplay(Display):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    operating_points : Sensitivity and predictive values at one threshold.
+    CalibrationDisplay : Whether the probabilities are right.
+    compare_auc : Which of two models ranks better.
+
     Notes
     -----
     Limits are binomial: Wilson's limits of both shares, TP/n and FP/n, are combined by
     the method of variance estimates recovery with the correlation of multinomial shares
-    (Zou & Donner 2008). In simulations of 50 to 500 rows they cover .93 or more at all
-    thresholds, where the delta method falls to .04 if few rows are treated. They do not
-    include the uncertainty of the model, which is given.
+    [2]_. In simulations of 50 to 500 rows they cover .93 or more at all thresholds,
+    where the delta method falls to .04 if few rows are treated. They do not include the
+    uncertainty of the model, which is given.
 
     Only the order of a probability and a threshold matters, so that probabilities of
     exactly 0 and 1 need no change: 1 is treated and 0 is not, at every threshold.
 
     References
     ----------
-    Vickers & Elkin (2006), https://doi.org/10.1177/0272989X06295361; Zou & Donner
-    (2008), https://doi.org/10.1002/sim.3095
+    .. [1] Vickers & Elkin (2006), "Decision curve analysis: a novel method for
+       evaluating prediction models", https://doi.org/10.1177/0272989X06295361
+    .. [2] Zou & Donner (2008), "Construction of confidence limits about effect
+       measures: a general approach", https://doi.org/10.1002/sim.3095
 
     Examples
     --------

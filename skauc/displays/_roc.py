@@ -55,6 +55,7 @@ class ROCDisplay(Display):
     average_line_ : matplotlib Line2D or None
         For a list: the mean true positive rate at each false positive rate.
     chance_level_ : matplotlib Line2D or None
+        The diagonal.
     band_ : matplotlib PolyCollection, a list of them, or None
         For a list of curves: one standard deviation around the average.
     points_ : matplotlib ErrorbarContainer
@@ -63,9 +64,15 @@ class ROCDisplay(Display):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    empirical_roc : The empirical curve alone, with its bands.
+    binormal_roc : The smooth curve as numbers.
+    AUCPosteriorDisplay : The AUC of models from their training rows.
+
     Notes
     -----
-    The band is that of :meth:`EmpiricalROC.band`, the interval that of
+    The band is that of :meth:`skauc.results.EmpiricalROC.band`, the interval that of
     :func:`skauc.auc_estimate`. Neither accounts for the training of the model: for
     training rows they are optimistic.
 
@@ -103,6 +110,7 @@ class ROCDisplay(Display):
         Parameters
         ----------
         estimator : fitted classifier
+            With ``decision_function`` or ``predict_proba``.
         X : array-like or sparse matrix of shape (n, n_features)
             Rows that did not train the estimator; for training rows the curves are
             optimistic.
@@ -202,8 +210,9 @@ class ROCDisplay(Display):
             Level of the band and of the interval.
         name : str, default=None
         **plot_kwargs
-            For :meth:`plot`; also ``band``, as for :meth:`EmpiricalROC.band`:
-            ``"pointwise"``, ``"simultaneous"``, a list of both, or None.
+            For :meth:`plot`; also ``band``, as for
+            :meth:`skauc.results.EmpiricalROC.band`: ``"pointwise"``,
+            ``"simultaneous"``, a list of both, or None.
 
         Returns
         -------
@@ -247,7 +256,9 @@ class ROCDisplay(Display):
         plot_folds : bool, default=True
             Whether to draw the curve of each fold beside their average.
         plot_chance_level : bool, default=False
+            Draw the diagonal, the curve of a score without information.
         chance_level_kw : dict, default=None
+            Style of the diagonal.
         despine : bool, default=False
             Remove the top and right spines.
 

@@ -21,9 +21,9 @@ class SearchDisplay(Display):
     Two numeric parameters are drawn as a map. The fewest candidates that hold the best
     one with the probability of the confidence level have a dark edge: a set, and no
     contour, because there is nothing to know between candidates. In all other cases
-    each candidate is drawn as an interval. The chosen candidate is drawn
-    with the AUC and the interval to report, :attr:`SearchPosterior.selected`, which is
-    corrected for the selection and may therefore lie below the others.
+    each candidate is drawn as an interval. The chosen candidate is drawn with the AUC
+    and the interval to report, ``selected`` of :class:`skauc.results.SearchPosterior`,
+    which is corrected for the selection and may therefore lie below the others.
 
     Parameters
     ----------
@@ -58,6 +58,12 @@ class SearchDisplay(Display):
     ------
     TypeError
         If ``posterior`` is not a SearchPosterior.
+
+    See Also
+    --------
+    search_posterior : The numbers that are drawn.
+    one_sd_rule : Selects the simplest good candidate within a search.
+    AUCPosteriorDisplay : The AUC of a few models as densities.
 
     Examples
     --------
@@ -94,6 +100,7 @@ class SearchDisplay(Display):
         Parameters
         ----------
         search : fitted search, or list of fitted models
+            As for :func:`skauc.search_posterior`.
         X : array-like or sparse matrix of shape (n, n_features)
             The rows of the search.
         y : array-like of shape (n,)

@@ -55,9 +55,8 @@ def auc_estimate(
         ``(y_score, y_true, sample_weight)`` replaces y_true, y_score and sample_weight.
     y_score : array-like of shape (n,), default=None
         Scores, larger for the positive class; ±inf are allowed, NaN is not. Scores that
-        differ by rounding only are ties (:mod:`skauc.statistics._levels`), integers of
-        64 bits are ranked exactly. None only if y_true is a RowBlocks, which holds
-        them.
+        differ only by rounding are ties. Integers of 64 bits are ranked exactly. None
+        only if y_true is a RowBlocks, which holds them.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights. The AUC depends only on the **ratios** of the weights.
         Intervals and standard errors take them for **counts** of rows (whole numbers; 2
@@ -66,7 +65,7 @@ def auc_estimate(
         because only their ratios matter.
     groups : array-like of shape (n,), default=None
         Cluster of each row, for example the patient to whom several lesions belong.
-        Intervals are then Obuchowski's: the clusters must be independent, the rows
+        Intervals are then Obuchowski's [2]_: the clusters must be independent, the rows
         within a cluster need not be. Dask collections and blocks do not support groups.
     pos_label : label, default=None
         The positive class; None takes the last sorted label, as ``classes_[1]`` of
@@ -85,10 +84,17 @@ def auc_estimate(
         weights of a class add up to 0 or are not finite. For collections and blocks the
         error names the chunk.
 
+    See Also
+    --------
+    auc_posterior : The AUC of a model from the rows that trained it.
+    compare_auc : Two or more scores of the same patients, or one score with a constant.
+    operating_points : Sensitivity and specificity at a threshold.
+    one_vs_rest_auc : More than two classes.
+
     Notes
     -----
     ``A = Σ_pos Σ_neg ψ(s_i − s_j)/(n₀ n₁)``, where ψ is 1, ½ and 0 for a positive, zero
-    and negative difference. For sampling weights of independent rows pass
+    and negative difference [1]_. For sampling weights of independent rows pass
     ``groups=np.arange(n)``: the clustered variance is then the linearised variance of
     survey statistics.
 
@@ -97,7 +103,11 @@ def auc_estimate(
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595
+    .. [1] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
+    .. [2] Obuchowski (1997), "Nonparametric analysis of clustered ROC curve data",
+       https://doi.org/10.2307/2533958
 
     Examples
     --------
@@ -119,7 +129,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
 
     Made by :func:`skauc.auc_estimate`.
 
-    Parameters
+    Attributes
     ----------
     auc : float
         Share of the pairs (positive, negative) that are ranked correctly; a tie counts
@@ -132,19 +142,26 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
     pos_label : label, default=None
         The positive class.
 
+    See Also
+    --------
+    skauc.auc_estimate : Makes it, from labels and scores.
+    skauc.results.PartialAUC : Area under a part of the curve, made by ``partial_auc``.
+    skauc.results.AUCPosterior : The AUC of a model from its training rows.
+
     Notes
     -----
     ``standard_error`` and ``confidence_interval`` offer these methods:
 
     - ``"score"`` (default): all A with ``|Â − A| ≤ z √V(A)``, where V is the larger of
-      Newcombe's variance (see the next method) and DeLong's variance scaled to
+      Newcombe's variance [3]_ (see the next method) and DeLong's variance scaled to
       ``A(1 − A)``. Newcombe's variance protects small samples, whose own variance is
       unreliable; DeLong's protects against scores that violate Newcombe's model.
-    - ``"hanley_mcneil_score"``: the same with Hanley–McNeil's variance, in which
+    - ``"hanley_mcneil_score"``: the same with Hanley–McNeil's variance [2]_, in which
       ``(n₀ + n₁)/2`` replaces both class sizes (Newcombe's method 5). It needs only the
       AUC and the sizes.
-    - ``"delong"``: variances of the placements. With ``transform="none"`` the limits,
-      clipped to [0, 1], are those of pROC. The only method for ``groups``.
+    - ``"delong"``: variances of the placements [1]_. With ``transform="none"`` the
+      limits, clipped to [0, 1], are those of pROC. The only method for ``groups``,
+      whose placements are added up within a group [4]_.
     - ``"hanley_mcneil"``: the variance of exponential scores, evaluated at Â.
 
     An estimated variance of 0 (AUC 0 or 1, or all scores equal) is no evidence of
@@ -172,10 +189,16 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Hanley &
-    McNeil (1982), https://doi.org/10.1148/radiology.143.1.7063747; Newcombe (2006),
-    https://doi.org/10.1002/sim.2324; Obuchowski (1997),
-    https://doi.org/10.2307/2533958
+    .. [1] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
+    .. [2] Hanley & McNeil (1982), "The meaning and use of the area under a receiver
+       operating characteristic (ROC) curve",
+       https://doi.org/10.1148/radiology.143.1.7063747
+    .. [3] Newcombe (2006), "Confidence intervals for an effect size measure based on
+       the Mann–Whitney statistic. Part 2", https://doi.org/10.1002/sim.2324
+    .. [4] Obuchowski (1997), "Nonparametric analysis of clustered ROC curve data",
+       https://doi.org/10.2307/2533958
 
     Examples
     --------

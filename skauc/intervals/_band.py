@@ -36,17 +36,25 @@ class ROCBand(LabelledResult):
 
     Made by :meth:`EmpiricalROC.band`.
 
-    Parameters
+    Attributes
     ----------
     fpr, tpr, low, high : ndarray of shape (m,)
         Rates of the curve, and the limits of tpr.
     confidence_level : float
+        Probability with which the limits contain the true curve.
     method : str
+        The method of :meth:`EmpiricalROC.band` that made the limits.
     simultaneous : bool
         True if the limits hold for the whole curve with the confidence level, False if
         they hold for each point separately.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.empirical_roc : Makes the curve whose ``band`` this is.
+    skauc.results.EmpiricalROC.band : Its methods, and their coverage.
+    skauc.operating_points : Intervals of the rates at single thresholds.
 
     Examples
     --------

@@ -103,15 +103,15 @@ def compare_auc(
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Direction of ``AUC_a − AUC_b``; three or more scores allow ``"two-sided"`` only.
     method : {"delong", "welch", "permutation", "bootstrap"}, default="delong"
-        ``"delong"`` uses DeLong's standard error and the normal distribution.
+        ``"delong"`` uses DeLong's standard error [2]_ and the normal distribution.
         ``"welch"``, for scores of different rows, uses Student's t with Welch's degrees
         of freedom, as pROC does. ``"permutation"``, for two scores of the same rows and
         ``margin=0``, swaps the ranks of the two scores of a row (of all rows of a
-        cluster together). It keeps its level even if a class has few rows; its null
-        hypothesis is that the curves are equal. The standard error and the interval
-        remain DeLong's. ``"bootstrap"`` uses the covariance of resampled AUCs.
-        ``"permutation"`` and ``"bootstrap"`` do not support partial areas,
-        and ``"welch"`` does not support ``groups``.
+        cluster together) [1]_. It keeps its level even if a class has few rows; its
+        null hypothesis is that the curves are equal. The standard error and the
+        interval remain DeLong's. ``"bootstrap"`` uses the covariance of resampled AUCs.
+        ``"permutation"`` and ``"bootstrap"`` do not support partial areas, and
+        ``"welch"`` does not support ``groups``.
     n_resamples : int >= 100, default=9999
         Number of resamples for ``"bootstrap"`` and ``"permutation"``; a permutation
         test in which at most 20 rows matter enumerates all permutations instead.
@@ -136,13 +136,20 @@ def compare_auc(
         ``confidence_interval()``.
     AUCComparisons
         For three or more AUCs: an overall ``statistic`` and ``pvalue``, and ``pairs``
-        with Holm's ``adjusted_pvalues``.
+        with Holm's ``adjusted_pvalues`` [3]_.
 
     Raises
     ------
     ValueError
         If the input is invalid, a class has fewer than two rows, or an option would
         have no effect.
+
+    See Also
+    --------
+    auc_difference_posterior : Two models on the rows that trained them.
+    compare_cross_val_auc : Whole Pipelines, refitted in folds.
+    auc_sample_size : Numbers of rows that the comparison needs.
+    skauc.results.OperatingPoints.compare : Two scores at the same specificity.
 
     Notes
     -----
@@ -156,9 +163,14 @@ def compare_auc(
 
     References
     ----------
-    Bandos, Rockette & Gur (2005), https://doi.org/10.1002/sim.2149, for permutations;
-    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Holm
-    (1979), https://www.jstor.org/stable/4615733
+    .. [1] Bandos, Rockette & Gur (2005), "A permutation test sensitive to differences
+       in areas for comparing ROC curves from a paired design",
+       https://doi.org/10.1002/sim.2149
+    .. [2] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
+    .. [3] Holm (1979), "A simple sequentially rejective multiple test procedure",
+       https://www.jstor.org/stable/4615733
 
     Examples
     --------

@@ -96,7 +96,7 @@ class AUCComparison(TestedDifference):
 
     Made by :func:`skauc.compare_auc`.
 
-    Parameters
+    Attributes
     ----------
     auc_a, auc_b : float
         The AUCs, or the AUC and a constant.
@@ -105,6 +105,7 @@ class AUCComparison(TestedDifference):
     null : float, default=0
         Difference under the null hypothesis.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Direction of the difference in the test.
     df : float, default=inf
         Degrees of freedom of Student's t; inf is the normal distribution.
     permutation_pvalue : float, default=None
@@ -116,6 +117,12 @@ class AUCComparison(TestedDifference):
         Names of the scores.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.compare_auc : Makes it, from two scores.
+    skauc.results.AUCComparisons : Three or more scores.
+    skauc.results.AUCDifferencePosterior : The same question for training rows.
 
     Examples
     --------
@@ -191,11 +198,12 @@ class AUCComparisons(ComparedPairs):
 
     Made by :func:`skauc.compare_auc`.
 
-    Parameters
+    Attributes
     ----------
     names : tuple of str
         Names of the k scores.
     auc : ndarray of shape (k,)
+        AUC of each score.
     covariance : ndarray of shape (k, k)
         DeLong's covariance of the AUCs, or the covariance of resampled AUCs.
     statistic : float
@@ -211,6 +219,12 @@ class AUCComparisons(ComparedPairs):
     n_smallest : float, default=1
         Rows (or groups) of the smaller class. The variance of a difference is at most
         ``1/n_smallest``; this bound is used where the estimated variance is 0.
+
+    See Also
+    --------
+    skauc.compare_auc : Makes it, from three or more scores.
+    skauc.results.AUCComparison : One of its ``pairs``.
+    skauc.search_posterior : Which candidate of a search is the best.
 
     Examples
     --------

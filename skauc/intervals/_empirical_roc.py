@@ -29,12 +29,12 @@ _ROUNDING = 1e-12
 def empirical_roc(
     y_true, y_score, *, sample_weight=None, pos_label=None
 ) -> EmpiricalROC:
-    """Empirical ROC curve of a score, with bands, partial areas and convex hull.
+    """Empirical ROC curve of a score, with confidence bands and partial areas.
 
     Answers: which true positive rate does the score reach at each false positive rate,
-    and how uncertain is that rate, or the whole curve? The rows must not have trained
-    the model. They must be independent: with several rows per patient the bands are too
-    narrow, use :func:`auc_estimate` with ``groups``. Costs O(n log n).
+    and how uncertain is that rate, or the whole curve [1]_? The rows must not have
+    trained the model. They must be independent: with several rows per patient the bands
+    are too narrow, use :func:`auc_estimate` with ``groups``. Costs O(n log n).
 
     Parameters
     ----------
@@ -60,9 +60,16 @@ def empirical_roc(
     ValueError
         If the input is invalid, as for :func:`auc_estimate`.
 
+    See Also
+    --------
+    operating_points : Rates and predictive values at thresholds, with intervals.
+    binormal_roc : A smooth curve, if the scores are normal in each class.
+    auc_estimate : The area alone; takes ``groups``.
+
     References
     ----------
-    Fawcett (2006), https://doi.org/10.1016/j.patrec.2005.10.010
+    .. [1] Fawcett (2006), "An introduction to ROC analysis",
+       https://doi.org/10.1016/j.patrec.2005.10.010
 
     Examples
     --------
@@ -91,7 +98,7 @@ class EmpiricalROC(LabelledResult):
 
     Made by :func:`skauc.empirical_roc`.
 
-    Parameters
+    Attributes
     ----------
     fpr, tpr : ndarray of shape (m,)
         Corners from (0, 0) to (1, 1).
@@ -106,13 +113,20 @@ class EmpiricalROC(LabelledResult):
     pos_label : label, default=None
         The positive class.
 
+    See Also
+    --------
+    skauc.empirical_roc : Makes it, from labels and scores.
+    skauc.results.ROCBand : What ``band`` returns.
+    skauc.results.BinormalROC : The smooth curve of normal scores.
+
     Notes
     -----
     :meth:`band` offers these methods:
 
     - ``"pointwise"`` (default): limits that hold for each TPR separately, by the
-      Bayesian bootstrap with half a row beyond the outermost scores of each class.
-    - ``"simultaneous"``: limits that hold for the whole curve, from the same draws.
+      Bayesian bootstrap [1]_ with half a row beyond the outermost scores of each class.
+    - ``"simultaneous"``: limits that hold for the whole curve, from the same draws
+      [2]_.
 
     At 95 % the minimal coverage, mean coverage and mean width over 20 designs
     (``benchmarks/coverage/curves.py``) are .96, .978 and .26 for points of the curve by
@@ -120,9 +134,10 @@ class EmpiricalROC(LabelledResult):
 
     References
     ----------
-    Gu, Ghosal & Roy (2008), https://doi.org/10.1002/sim.3366; Besag, Green, Higdon &
-    Mengersen (1995), https://doi.org/10.1214/ss/1177010123; for the hull, Provost &
-    Fawcett (2001), https://doi.org/10.1023/A:1007601015854
+    .. [1] Gu, Ghosal & Roy (2008), "Bayesian bootstrap estimation of ROC curve",
+       https://doi.org/10.1002/sim.3366
+    .. [2] Besag, Green, Higdon & Mengersen (1995), "Bayesian computation and stochastic
+       systems", https://doi.org/10.1214/ss/1177010123
 
     Examples
     --------
@@ -189,6 +204,7 @@ class EmpiricalROC(LabelledResult):
         fpr, tpr : (float, float), default=None
             Range ``(low, high)`` of one of the two rates.
         standardize : bool, default=False
+            McClish's rescaling to ½ for chance and 1 for a perfect curve.
 
         Returns
         -------
@@ -217,12 +233,15 @@ class EmpiricalROC(LabelledResult):
         ----------
         confidence_level : float in (0, 1), default=0.95
         method : {"pointwise", "simultaneous"}, default="pointwise"
+            Whether the limits hold for each point alone or for the whole curve; see the
+            notes of the class.
         fpr : array-like of shape (m,), default=None
             Rates at which to compute the band; None takes 153 rates, dense near 0 and
             1.
         n_resamples : int, default=4000
             Draws of the Bayesian bootstrap.
         random_state : int or Generator, default=0
+            Seed of these draws.
 
         Returns
         -------

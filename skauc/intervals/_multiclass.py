@@ -28,7 +28,7 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
 
     Made by :func:`skauc.hand_till_auc` and :func:`skauc.cross_val_auc`.
 
-    Parameters
+    Attributes
     ----------
     auc : float
         The average.
@@ -41,6 +41,12 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
         Rows of the smallest class.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.hand_till_auc : Makes it, as the mean over pairs of classes.
+    skauc.cross_val_auc : Makes it, as the mean over folds.
+    skauc.results.OneVsRestAUC.average : Makes it, as the mean over classes.
 
     Examples
     --------
@@ -119,17 +125,27 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     ValueError
         If shapes or labels disagree, a score is NaN or a class has fewer than 2 rows.
 
+    See Also
+    --------
+    one_vs_rest_auc : Each class against all others, with an interval for each.
+    auc_posterior : The same average from the rows that trained a model.
+    auc_estimate : Two classes.
+
     Notes
     -----
     ``M = Σ_{i≠j} A(i|j)/(K(K − 1))`` where A(i|j) is the AUC of column i for class i
-    against class j. A row r of class c contributes ``u_r``, the sum of its placements
-    in the 2(K − 1) terms that it enters, and ``Var M ≈ Σ_c var(u)/n_c``. For K = 2 and
-    two columns that rank the rows equally this is DeLong's variance.
+    against class j [1]_. A row r of class c contributes ``u_r``, the sum of its
+    placements in the 2(K − 1) terms that it enters, and ``Var M ≈ Σ_c var(u)/n_c``. For
+    K = 2 and two columns that rank the rows equally this is DeLong's variance [2]_.
 
     References
     ----------
-    Hand & Till (2001), https://doi.org/10.1023/A:1010920819831; DeLong, DeLong &
-    Clarke-Pearson (1988), https://doi.org/10.2307/2531595
+    .. [1] Hand & Till (2001), "A simple generalisation of the area under the ROC curve
+       for multiple class classification problems",
+       https://doi.org/10.1023/A:1010920819831
+    .. [2] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
 
     Examples
     --------
@@ -234,15 +250,25 @@ def one_vs_rest_auc(
     ValueError
         If shapes or labels disagree, a score is NaN or a class has fewer than 2 rows.
 
+    See Also
+    --------
+    hand_till_auc : An average over pairs, which does not depend on class frequencies.
+    auc_estimate : Two classes.
+
     Notes
     -----
-    Each AUC compares a class with the rows of all other classes, so it depends on their
-    frequencies. The average of :func:`hand_till_auc` does not.
+    The standard errors are DeLong's [2]_. Each AUC compares a class with the rows of
+    all other classes [1]_, so it depends on their frequencies. The average of
+    :func:`hand_till_auc` does not.
 
     References
     ----------
-    Provost & Domingos (2000), CeDER working paper IS-00-04, Stern School of Business;
-    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595
+    .. [1] Provost & Domingos (2000), CeDER working paper IS-00-04, Stern School of
+       Business; published as "Tree induction for probability-based ranking" (2003),
+       https://doi.org/10.1023/A:1024099825458
+    .. [2] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
 
     Examples
     --------
@@ -271,13 +297,20 @@ class OneVsRestAUC(Estimates):
 
     Made by :func:`skauc.one_vs_rest_auc`.
 
-    Parameters
+    Attributes
     ----------
     labels : ndarray of shape (K,)
+        The classes, in the order of the columns of the scores.
     estimates : tuple of AUCEstimate
         One estimate per class, in the order of the labels.
     _y : ndarray of shape (n,)
         Labels of the rows of positive weight.
+
+    See Also
+    --------
+    skauc.one_vs_rest_auc : Makes it, from labels and scores.
+    skauc.results.AveragedAUC : What ``average`` returns.
+    skauc.results.AUCEstimate : The estimate of one class.
 
     Examples
     --------

@@ -300,14 +300,21 @@ class OperatingComparison(TestedDifference):
 
     Made by :meth:`OperatingPoints.compare`.
 
-    Parameters
+    Attributes
     ----------
     name : {"sensitivity", "specificity"}
+        The rate that is compared.
     rate_a, rate_b : ndarray of shape (k,)
+        The rate of either score at each point.
     standard_error : ndarray of shape (k,)
         Standard error of the difference; inf if the rows do not determine it.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.results.OperatingPoints.compare : Makes it.
+    skauc.compare_auc : The difference of whole or partial areas.
 
     Examples
     --------

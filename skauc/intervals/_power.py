@@ -194,7 +194,24 @@ def _correlations(correlation):
 
 
 class SampleSize(NamedTuple):
-    """Rows that a study needs: ``(n_neg, n_pos)``, ints or arrays of them."""
+    """Rows that a study needs: ``(n_neg, n_pos)``, ints or arrays of them.
+
+    Attributes
+    ----------
+    n_neg, n_pos : int or ndarray of int
+        Rows of the negative and of the positive class.
+
+    See Also
+    --------
+    skauc.auc_sample_size : Makes it.
+    skauc.auc_power : Power of a study of given size.
+
+    Examples
+    --------
+    >>> from skauc import auc_sample_size
+    >>> auc_sample_size(0.8, null=0.7, power=0.9).n_pos
+    110
+    """
 
     n_neg: Any
     n_pos: Any
@@ -247,12 +264,13 @@ def auc_power(
     auc2 : float or array-like in (0, 1), default=None
         Second AUC to compare with.
     correlation : float or (float, float) in [-1, 1], default=None
-        Correlation of two scores of the same rows within a class; a pair gives the one
-        within the negatives and the one within the positives. None: the scores are of
-        different, independent rows.
+        Correlation of two scores of the same rows within a class [3]_; a pair gives the
+        one within the negatives and the one within the positives. None: the scores are
+        of different, independent rows.
     margin : float or array-like in [0, 1), default=0
         Non-inferiority margin, as in :func:`compare_auc`.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Direction of the test.
     method : {"obuchowski", "hanley_mcneil", "binormal"}, default=None
         Formula for the variance of an AUC, see Notes. For one AUC against ½ None takes
         ``"obuchowski"``, the formula of pROC; otherwise it takes ``"binormal"``.
@@ -272,25 +290,35 @@ def auc_power(
     ValueError
         If an argument is invalid.
 
+    See Also
+    --------
+    auc_sample_size : Numbers of rows for a wanted power or width.
+    compare_auc : The test whose power this is.
+    auc_estimate : The estimate, once the rows are there.
+
     Notes
     -----
     ``"binormal"`` is the exact variance and covariance of the empirical AUCs of normal
-    scores with equal variances. In simulations of ``compare_auc(null=)`` the power
-    of ten plans for one AUC against a constant other than ½ (.6 to .95 against .6 to
-    .9, for powers of .8 and .9) was within .02 of the planned value; so was that of
-    plans against ½ and for two AUCs (``benchmarks/coverage/tests.py``).
-    ``"hanley_mcneil"`` is exact for exponential scores; for normal scores its standard
-    error is too large, by 15 % for an AUC of 0.8 and four negatives per positive.
-    ``"obuchowski"`` is even larger for AUCs far from ½. All methods use the binormal
-    correlation of two AUCs. Exchanging the two AUCs changes only the sign of the
-    statistic.
+    scores with equal variances. In simulations of ``compare_auc(null=)`` the power of
+    ten plans for one AUC against a constant other than ½ (.6 to .95 against .6 to .9,
+    for powers of .8 and .9) was within .02 of the planned value; so was that of plans
+    against ½ and for two AUCs (``benchmarks/coverage/tests.py``). ``"hanley_mcneil"``
+    [2]_ is exact for exponential scores; for normal scores its standard error is too
+    large, by 15 % for an AUC of 0.8 and four negatives per positive. That of
+    ``"obuchowski"`` [1]_ is even larger for AUCs far from ½. All methods use the
+    binormal correlation of two AUCs. Exchanging the two AUCs changes only the sign of
+    the statistic.
 
     References
     ----------
-    Obuchowski, Lieber & Wians (2004), https://doi.org/10.1373/clinchem.2004.031823, for
-    the formula of one AUC; Hanley & McNeil (1982),
-    https://doi.org/10.1148/radiology.143.1.7063747; Hanley & McNeil (1983),
-    https://doi.org/10.1148/radiology.148.3.6878708, for two
+    .. [1] Obuchowski, Lieber & Wians (2004), "ROC curves in clinical chemistry: uses,
+       misuses, and possible solutions", https://doi.org/10.1373/clinchem.2004.031823
+    .. [2] Hanley & McNeil (1982), "The meaning and use of the area under a receiver
+       operating characteristic (ROC) curve",
+       https://doi.org/10.1148/radiology.143.1.7063747
+    .. [3] Hanley & McNeil (1983), "A method of comparing the areas under receiver
+       operating characteristic curves derived from the same cases",
+       https://doi.org/10.1148/radiology.148.3.6878708
 
     Examples
     --------
@@ -344,8 +372,9 @@ def auc_sample_size(
     ratio : float or array-like > 0, default=1
         ``n_neg/n_pos``.
     method : {"obuchowski", "hanley_mcneil", "binormal"}, default=None
-        As for :func:`auc_power`; for the width of one interval None takes
-        ``"hanley_mcneil"``, the formula of the published tables.
+        As for :func:`auc_power`: the formulas of [1]_, of [2]_, or of normal scores.
+        For the width of one interval None takes ``"hanley_mcneil"``, the formula of the
+        published tables.
 
     Returns
     -------
@@ -359,9 +388,18 @@ def auc_sample_size(
     ValueError
         If an argument is invalid, or no number of rows is sufficient.
 
+    See Also
+    --------
+    auc_power : Power of a study of given size; its page explains the methods.
+    compare_auc : The test for which the rows are planned.
+
     References
     ----------
-    As for :func:`auc_power`.
+    .. [1] Obuchowski, Lieber & Wians (2004), "ROC curves in clinical chemistry: uses,
+       misuses, and possible solutions", https://doi.org/10.1373/clinchem.2004.031823
+    .. [2] Hanley & McNeil (1982), "The meaning and use of the area under a receiver
+       operating characteristic (ROC) curve",
+       https://doi.org/10.1148/radiology.143.1.7063747
 
     Examples
     --------

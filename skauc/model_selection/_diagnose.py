@@ -28,7 +28,7 @@ _LEVEL = 0.5  # probits by which rows left out may differ from the model
 class Diagnosis(Result):
     """Table of the estimates of one model's AUC and of doubts about them; print it.
 
-    Parameters
+    Attributes
     ----------
     posterior : AUCPosterior
         The adaptive posterior of the AUC.
@@ -52,6 +52,11 @@ class Diagnosis(Result):
         published prior and by the model of the data set alone. If rows were left out:
         their AUC under the name of the method, and the posterior mean that combines
         both.
+
+    See Also
+    --------
+    skauc.diagnose : Makes it.
+    skauc.UntrustedAUCWarning : What the texts of ``warnings`` mean.
 
     Examples
     --------
@@ -166,7 +171,8 @@ def diagnose(
     Answers: how much do different estimates of this AUC disagree, and which assumption
     is violated? The AUC by the model of normal classes is compared with the AUC of rows
     left out of this fit, and for nine ridge models of the same rows with their
-    leave-pair-out AUC. The cost is that of :func:`skauc.auc_posterior`.
+    leave-pair-out AUC. The normality of the scores is tested [1]_. The cost is that of
+    :func:`skauc.auc_posterior`.
 
     Parameters
     ----------
@@ -178,6 +184,7 @@ def diagnose(
         The training rows of the estimator, or held-out rows.
     y : array-like of shape (n,)
     prior : "adaptive" or AdaptivePrior, default="adaptive"
+        The prior of the posterior; a NormalInverseWishart cannot be diagnosed.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the rows trained the estimator, see :func:`auc_posterior`.
     sample_weight : array-like of shape (n,), default=None
@@ -202,9 +209,16 @@ def diagnose(
         If the input is invalid, the prior is not adaptive, or all scores of the model
         are equal.
 
+    See Also
+    --------
+    auc_posterior : The posterior alone.
+    bootstrap_auc : Refits the whole estimator, where the estimates disagree.
+    UntrustedAUCWarning : What the reasons mean and what to do.
+
     References
     ----------
-    Shapiro & Wilk (1965), https://doi.org/10.1093/biomet/52.3-4.591
+    .. [1] Shapiro & Wilk (1965), "An analysis of variance test for normality (complete
+       samples)", https://doi.org/10.1093/biomet/52.3-4.591
 
     Examples
     --------

@@ -36,8 +36,8 @@ def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
     """Scorer that returns the leave-pair-out AUC of a fitted model, without refits.
 
     Answers: how often would a positive row outrank a negative row, if the model had
-    been trained without both? The score is a nearly unbiased estimate of the AUC of the
-    trained model, with a larger variance than the Bayesian AUC.
+    been trained without both [1]_? The score is a nearly unbiased estimate of the AUC
+    of the trained model, with a larger variance than the Bayesian AUC.
 
     Parameters
     ----------
@@ -71,6 +71,12 @@ def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
     UndefinedMetricWarning
         When called: if a class has one row (nan), or all coefficients are 0 (½).
 
+    See Also
+    --------
+    make_cbauc_scorer : The default choice; its errors are smaller.
+    make_cv_auc_scorer : Rows left out by folds, for any classifier.
+    auc_posterior : Report the AUC of the chosen model.
+
     Notes
     -----
     The AUC is exact for squared losses. For other losses Newton steps are repeated
@@ -83,7 +89,9 @@ def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
 
     References
     ----------
-    Airola et al. (2011), https://doi.org/10.1016/j.csda.2010.11.018
+    .. [1] Airola et al. (2011), "An experimental comparison of cross-validation
+       techniques for estimating the area under the ROC curve",
+       https://doi.org/10.1016/j.csda.2010.11.018
 
     Examples
     --------
@@ -179,13 +187,21 @@ def make_cv_auc_scorer(
     UntrustedAUCWarning
         When called: if many rows are copies of others.
 
+    See Also
+    --------
+    cross_val_auc : Report a cross-validated AUC, with an interval.
+    make_cbauc_scorer : Ranks linear models without folds.
+    make_lpo_auc_scorer : Leaves pairs of rows out without refits.
+
     Notes
     -----
     Scores are never flipped: an AUC below ½ stays below ½.
 
     References
     ----------
-    Airola et al. (2011), https://doi.org/10.1016/j.csda.2010.11.018
+    .. [1] Airola et al. (2011), "An experimental comparison of cross-validation
+       techniques for estimating the area under the ROC curve",
+       https://doi.org/10.1016/j.csda.2010.11.018
 
     Examples
     --------

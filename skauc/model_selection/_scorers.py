@@ -30,9 +30,17 @@ class Scorer:
     ``cv_auc_scorer``   ``make_cv_auc_scorer``   cross-validated AUC
     ==================  =======================  ==================================
 
-    They expect the training rows of the estimator, so pass
-    ``cv=ResubstitutionSplit()`` to the search. The call ``scorer(estimator, X, y_true,
-    sample_weight=None)`` returns a number; greater is better.
+    They expect the training rows of the estimator, so pass ``cv=ResubstitutionSplit()``
+    to the search. The search then costs one fit per candidate; ``cv_auc_scorer`` costs
+    five more. The call ``scorer(estimator, X, y_true, sample_weight=None)`` returns a
+    number; greater is better.
+
+    See Also
+    --------
+    search_posterior :
+        Report the AUC of the selected candidate, corrected for its selection.
+    make_cbauc_scorer : Makes a scorer with options, such as ``groups``.
+    ResubstitutionSplit : The splitter to use with it.
 
     Examples
     --------
@@ -139,12 +147,13 @@ def make_cbauc_scorer(
 ) -> Scorer:
     """Scorer that ranks fitted classifiers by their Bayesian AUC.
 
-    Answers: which candidate has the largest AUC on new rows? ``GridSearchCV(pipe, grid,
-    scoring=make_cbauc_scorer(), cv=ResubstitutionSplit())`` fits every candidate once:
-    linear models are scored by the model of the data set, forests and bagging by pairs
-    of rows out of bag. All other classifiers are fitted five times more, on folds.
-    The score ranks candidates of one data set; :func:`skauc.auc_posterior` or
-    :func:`skauc.search_posterior` report the AUC of the selected one.
+    Answers: which candidate has the largest AUC [1]_ on new rows?
+    ``GridSearchCV(pipe, grid, scoring=make_cbauc_scorer(), cv=ResubstitutionSplit())``
+    fits every candidate once: linear models are scored by the model of the data set,
+    forests and bagging by pairs of rows out of bag. All other classifiers are fitted
+    five times more, on folds. The score ranks candidates of one data set;
+    :func:`skauc.auc_posterior` or :func:`skauc.search_posterior` report the AUC of the
+    selected one.
 
     Parameters
     ----------
@@ -188,29 +197,39 @@ def make_cbauc_scorer(
     UntrustedAUCWarning
         When called: as :func:`skauc.auc_posterior`, once for each data set.
 
+    See Also
+    --------
+    ResubstitutionSplit : The splitter to use with it.
+    search_posterior :
+        Report after the search: choose with this scorer, report with that.
+    make_lpo_auc_scorer : Rank by rows left out alone, without refits.
+    make_cv_auc_scorer : Rank by cross-validation.
+
     Notes
     -----
-    The score is the AUC by the model of the data set: on 640 runs it lost no more AUC
-    by its choice than scores that also leave rows out. It ranks candidates, and may be
-    far too high where features outnumber rows; ``best_score_`` is not a report.
-    With groups the score is the AUC of rows left out alone. In simulations the model of
-    the data set chose as well or better, but on voices of 16 speakers it lost .097
-    (.018) of AUC, and rows left out .004 (.002), as much as cross-validation by groups.
+    The score is the AUC by the model of the data set. In 640 runs its choices lost no
+    more AUC than those of scores that also leave rows out. It ranks candidates, and may
+    be far too high where features outnumber rows; ``best_score_`` is not a report. With
+    groups the score is the AUC of rows left out alone. In simulations the model of the
+    data set chose as well or better. On recordings of 16 speakers, however, its choices
+    lost .097 of the AUC (standard error .018); those of rows left out lost .004 (.002),
+    as much as those of cross-validation by groups.
 
     ``AdaptivePrior(refits=K)`` refits every candidate K times, and the score moves one
     third of the way, in probits, to the AUC of the rows left out.
 
-    Of classifiers that are not linear the score is the AUC of rows left out, and
-    cross-validation ranks them as well: of forests a search without folds takes a fifth
-    of its time, of all others as long. A warning, one a search, says that fits were
-    made.
+    For classifiers that are not linear the score is the AUC of rows left out.
+    Cross-validation ranks them equally well. A search over forests takes a fifth of the
+    time of cross-validation, a search over other such classifiers as long. One warning
+    for each search says that fits were made.
 
-    Cross-validation ranks L1 models better on 200 to 400 rows with more features than
-    rows.
+    Cross-validation ranks models with an L1 penalty better if there are 200 to 400 rows
+    and more features than rows.
 
     References
     ----------
-    Hassan et al. (2019), closed-form Bayesian AUC (CBAUC).
+    .. [1] Hassan et al. (2019), "Bayesian receiver operating characteristic metric for
+       linear classifiers", https://arxiv.org/abs/1908.08771
 
     Examples
     --------
@@ -236,8 +255,9 @@ def make_ebauc_scorer(
     """Scorer that returns EBAUC, the area under the predictive ROC curve.
 
     Answers the question of :func:`make_cbauc_scorer` by the posterior predictive
-    distributions of the scores under the model of the data set. It does not use the AUC
-    of rows left out; prefer :func:`make_cbauc_scorer` for choosing a model.
+    distributions [2]_ of the scores under the model of the data set, as in [1]_. Costs
+    no fit. It does not use the AUC of rows left out; prefer :func:`make_cbauc_scorer`
+    for choosing a model.
 
     Parameters
     ----------
@@ -262,10 +282,17 @@ def make_ebauc_scorer(
     ValueError
         If an option is not known.
 
+    See Also
+    --------
+    make_cbauc_scorer : The default choice.
+    ebauc_score : The same for scores of held-out rows.
+
     References
     ----------
-    Hassan et al. (2019); Dalton & Dougherty (2011),
-    https://doi.org/10.1109/TSP.2010.2084573
+    .. [1] Hassan et al. (2019), "Bayesian receiver operating characteristic metric for
+       linear classifiers", https://arxiv.org/abs/1908.08771
+    .. [2] Dalton & Dougherty (2011), "Bayesian minimum mean-square error estimation for
+       classification error — part II", https://doi.org/10.1109/TSP.2010.2084573
 
     Examples
     --------
@@ -286,7 +313,7 @@ def make_bee_scorer(
     """Scorer that returns 1 minus the Bayesian error estimate (BEE).
 
     Answers: which candidate makes the fewest errors at its own threshold? The class
-    probabilities are the (weighted) shares of the classes among the rows.
+    probabilities are the (weighted) shares of the classes among the rows. Costs no fit.
 
     Parameters
     ----------
@@ -306,15 +333,21 @@ def make_bee_scorer(
     ValueError
         If an option is not known.
 
+    See Also
+    --------
+    make_cbauc_scorer : Ranks by the AUC, which does not depend on a threshold.
+    operating_points : Error rates at a threshold, on held-out rows.
+
     Notes
     -----
-    ``BEE = π₀ FPR(t) + π₁ (1 − TPR(t))`` with the rates of the predictive Student
+    ``BEE = π₀ FPR(t) + π₁ (1 − TPR(t))`` [1]_ with the rates of the predictive Student
     distributions at the threshold t of ``predict``; π₀ and π₁ are the class
     probabilities.
 
     References
     ----------
-    Dalton & Dougherty (2011), https://doi.org/10.1109/TSP.2010.2084573
+    .. [1] Dalton & Dougherty (2011), "Bayesian minimum mean-square error estimation for
+       classification error — part II", https://doi.org/10.1109/TSP.2010.2084573
 
     Examples
     --------

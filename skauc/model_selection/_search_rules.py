@@ -24,6 +24,11 @@ class ResubstitutionSplit:
     A successive halving search needs an integer ``random_state``; without it the search
     scores different rows from those that it fits.
 
+    See Also
+    --------
+    cbauc_scorer : The scorer to use with it.
+    one_sd_rule : Works with it, too.
+
     Examples
     --------
     >>> import numpy as np
@@ -134,11 +139,11 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     """Rule for ``GridSearchCV(refit=…)``: the simplest of the best candidates.
 
     Answers: which is the simplest candidate that is not clearly worse than the best? It
-    is Breiman's one-standard-error rule with the standard deviation of the *difference*
-    from the best candidate over the folds. The difference matters because the errors of
-    candidates of one data set are correlated, so the standard error of a single score
-    is a poor guide to which candidate is better. For a search without folds use
-    ``search_posterior(search, X, y).simplest(parameter)``.
+    is Breiman's one-standard-error rule [1]_ with the standard deviation of the
+    *difference* from the best candidate over the folds. The difference matters because
+    the errors of candidates of one data set are correlated, so the standard error of a
+    single score is a poor guide to which candidate is better. For a search without
+    folds use ``search_posterior(search, X, y).simplest(parameter)``.
 
     Parameters
     ----------
@@ -168,19 +173,26 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
         differences have no known deviation. The candidate with the largest score is
         selected.
 
+    See Also
+    --------
+    search_posterior : The same question after the search, with probabilities.
+    skauc.results.SearchPosterior.simplest : The same rule after a search without folds.
+
     Notes
     -----
-    The variance of a difference over K ≥ 2 folds is Nadeau and Bengio's ``(1/K + 1/(K −
-    1)) S²``, where S² is its variance over the folds. This formula is for K folds of
-    one partition. ``cv_results_`` does not show whether the folds are repeated or
-    random splits; for these the variance is too small.
+    The variance of a difference over K ≥ 2 folds is Nadeau and Bengio's [2]_ ``(1/K +
+    1/(K − 1)) S²``, where S² is its variance over the folds. This formula is for K
+    folds of one partition. ``cv_results_`` does not show whether the folds are repeated
+    or random splits; for these the variance is too small.
 
     Among equally simple candidates the better one is selected.
 
     References
     ----------
-    Breiman et al. (1984), Classification and Regression Trees; Nadeau & Bengio (2003),
-    https://doi.org/10.1023/A:1024068626366.
+    .. [1] Breiman, Friedman, Olshen & Stone (1984), *Classification and Regression
+       Trees*, https://doi.org/10.1201/9781315139470
+    .. [2] Nadeau & Bengio (2003), "Inference for the generalization error",
+       https://doi.org/10.1023/A:1024068626366
 
     Examples
     --------
