@@ -154,9 +154,10 @@ def make_cv_auc_scorer(
     """Scorer that cross-validates the AUC within the scored rows.
 
     Answers: which AUC does ``cross_val_score(..., scoring="roc_auc")`` report for this
-    candidate? The score is the mean AUC of the folds. As a scorer it can be used in one
-    search together with the Bayesian scorers. It works for any classifier with
-    ``decision_function`` or ``predict_proba``. Costs ``cv`` fits per call.
+    candidate? The score is the mean AUC of the folds; scores of different folds are
+    never compared [1]_. As a scorer it can be used in one search together with the
+    Bayesian scorers. It works for any classifier with ``decision_function`` or
+    ``predict_proba``. Costs ``cv`` fits per call.
 
     Parameters
     ----------
