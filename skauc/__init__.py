@@ -14,7 +14,7 @@ Choose a model in a search
     lpo_auc_scorer, cv_auc_scorer     score: leave-pair-out or cross-validated AUC
     ebauc_scorer, bee_scorer          score: predictive AUC, Bayesian error rate
     ResubstitutionSplit               splitter for ``cv=``: all rows train and test
-    one_sd_rule                       rule for ``refit=``: simplest good candidate
+    one_sd_rule                       rule for ``refit=`` over folds: simplest candidate
     search_posterior, SearchDisplay   certainty of the choice, AUC of the chosen model
 Report the AUC of a model
     auc_posterior                     fitted model and its training rows

@@ -112,7 +112,6 @@ RANGES = {  # of members, by name or by class and name; all others are real numb
     **dict.fromkeys("cdf sf fpr tpr roc sensitivity specificity".split(), UNIT),
     **dict.fromkeys("accuracy ppv npv apparent probability p_best".split(), UNIT),
     **dict.fromkeys("expected_loss median ppf rvs predict_proba".split(), UNIT),
-    **dict.fromkeys("covariance_shrinkage mean_shrinkage".split(), UNIT),
     **dict.fromkeys("std var standard_error pdf n_neg n_pos".split(), POSITIVE),
     **dict.fromkeys("lr_positive lr_negative".split(), POSITIVE),
     **dict.fromkeys("difference differences".split(), SIGNED),
@@ -192,9 +191,7 @@ OPTIONS = {
     "name": one_of("threshold", "sensitivity", "specificity", "ppv", "slope"),
     "n_groups": one_of(2, 3, 10),
     "null": studies,
-    "output": one_of("number", "dict"),
     "place": one_of(0, 1, -1),
-    "pooling": one_of("mean", "pool"),
     "pos_label": st.sampled_from([None, None, 0, 1, "no", "yes", [], np.nan]),
     "power": one_of(0.8, 0.99, [0.5, 0.9]),
     "prevalence": one_of(0.1, 1e-9),
@@ -445,7 +442,7 @@ def check_maker(data, name):
     if scorer is not None:
         repr(scorer)
         values = data.draw(on_model(rows(X=features(2), y_true=labels)))
-        limits = REAL if {"scale", "output"} & options.keys() else UNIT
+        limits = REAL if {"scale"} & options.keys() else UNIT
         check_answer(data, ask(scorer, **values), limits)
 
 

@@ -287,11 +287,9 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (skauc.NormalInverseWishart, "nu_neg", -1.0, []),
     (skauc.NormalInverseWishart, "scale", -1.0, []),
     (skauc.make_cbauc_scorer, "scale", "log", ["probit"]),
-    (skauc.make_cbauc_scorer, "output", "frame", ["dict"]),
     (skauc.make_cbauc_scorer, "rows", "test", ["training"]),
     (skauc.make_cbauc_scorer, "prior", "flat", ["adaptive"]),
     (skauc.make_ebauc_scorer, "thresholds", "some", ["all"]),
-    (skauc.make_cv_auc_scorer, "pooling", "median", ["mean"]),
     (lambda within: skauc.one_sd_rule("C", within=within), "within", -1, []),
     (lambda simplest: skauc.one_sd_rule("C", simplest), "simplest", "least", []),
     (of_group, "groups", ONES[:3], ["3", "20"]),
@@ -313,7 +311,6 @@ IGNORED = [  # call, an option that would have no effect there
     (partial(power, auc2=0.7), {"method": "binormal"}),
     (partial(skauc.auc_sample_size, 0.8, width=0.2), {"null": 0.6}),
     (partial(skauc.auc_sample_size, 0.8, width=0.2), {"margin": 0.1}),
-    (partial(skauc.make_cbauc_scorer, output="dict"), {"scale": "probit"}),
 ]
 
 

@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._validation import check_groups
 from ..intervals._limits import EstimateWithLimits, score_limits
 from ..leave_pair_out._bootstrap import (
     INSIDE,
@@ -25,26 +24,11 @@ from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from .reading._affine_steps import has_frozen
 from .reading._estimators import (
     checked_rows,
-    fitted_to_rows,
     in_parallel,
-    scores_towards,
+    scores_of_clone,
 )
 
 METHODS = (".632+", ".632", "oob", "optimism")
-
-
-def _refitted(estimator, rows, counts, n_jobs, verbose):
-    """Scores (K, n) of all rows by clones fitted to K samples."""
-    calls = (partial(_refit_scores, estimator, *rows, count) for count in counts)
-    return np.array(in_parallel(calls, n_jobs, verbose))
-
-
-def _refit_scores(estimator, X, y, positive, weight, groups, count) -> np.ndarray:
-    """Scores of all rows by a clone fitted to ``count`` copies of each."""
-    # rows are repeated, because not every estimator takes weights
-    drawn = np.repeat(np.arange(len(y)), count)
-    model = fitted_to_rows(estimator, X, y, weight, drawn, groups)
-    return scores_towards(model, X, y, positive)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -255,13 +239,10 @@ def bootstrap_auc(
     (1.0, True)
     """
     check_option("method", method, METHODS)
-    n_resamples, verbose = (
-        check_integer("n_resamples", n_resamples, 1),
-        as_verbosity(verbose),
-    )
+    n_resamples = check_integer("n_resamples", n_resamples, 1)
+    verbose = as_verbosity(verbose)
     rows = checked_rows(X, y, sample_weight, pos_label, groups)
     positive, label, weight, X, labels, groups = rows
-    groups = check_groups(groups, len(labels))
     _check_sizes(positive, groups)
     if has_frozen(estimator):
         warn([FROZEN_IN_REFITS])
@@ -271,9 +252,12 @@ def bootstrap_auc(
     units, kind = _strata(positive, groups)
     counts = bootstrap_counts(kind, n_resamples, rng)[:, units]
     # the first sample holds each row once: the fit to all rows
-    samples = np.vstack([np.ones((1, len(labels)), dtype=np.int64), counts])
-    rows = X, labels, positive, weight, groups
-    scores = _refitted(estimator, rows, samples, n_jobs, verbose)
+    every = np.arange(len(labels))
+    # rows are repeated, because not every estimator takes weights
+    samples = [every, *(np.repeat(every, count) for count in counts)]
+    data = estimator, X, labels, positive, weight, groups
+    calls = (partial(scores_of_clone, *data, sample, every) for sample in samples)
+    scores = np.array(in_parallel(calls, n_jobs, verbose))
     weight = np.ones(len(labels)) if weight is None else weight
     sizes = _sizes(positive, groups, weight)
     known = counts, weight, sizes, partial(_aucs, positive, groups)

@@ -174,7 +174,7 @@ def out_of_bag(model) -> tuple[Source | None, list[str]]:
     if bag is None:
         return None, []
     place = np.full(len(model.scored.y), -1)
-    place[slice(None) if model.which is None else model.which] = model.positive
+    place[model.which] = model.positive
     neg, pos = (np.flatnonzero(place[bag.rows] == side) for side in (0, 1))
     pairs = PairRows(neg, pos, bag.mass[neg], bag.mass[pos])
     votes = bag.votes @ model.mix.astype(np.float32)
@@ -244,9 +244,8 @@ def _by_fits(sample, K, verbose, whole):
     folds = folds or model.front.group is not None
     source = None
     if min(np.bincount(model.scored.codes)) >= 2:
-        way = _by_folds if folds else _by_samples
         try:
-            source = way(model, K, verbose, whole)
+            source = _by_clones(model, K, verbose, whole, folds)
         except Warning:  # a warning of the fit that the user made an error
             raise
         except Exception:  # an estimator may raise anything for fewer or repeated rows
@@ -256,49 +255,36 @@ def _by_fits(sample, K, verbose, whole):
     return sample.of_all_rows(source), []
 
 
-def _count(n, K, counts):
-    """Number of fits: K, or that of a report with n rows."""
-    return int(K or next(count for limit, count in counts if n < limit))
-
-
-def _by_samples(model, K, verbose, whole):
-    """The .632+ AUC of clones fitted to balanced bootstrap samples."""
-    positive, front = model.positive, model.front
-    K = _count(front.n, K, _SAMPLES)
-    drawn = balanced_samples(Rows.of(model.rows.X, positive), K)
-    scores = _scores_of_clones(model, drawn, verbose, whole)
-    outside = weighted_auc(scores, positive, (drawn == 0) * front.weight)
-    if not np.isfinite(outside):
-        return None
-    auc = plus_632(front.auc(model.score), outside)
-    # a solver may be far from an optimum, at another model in every fit
-    of_solver = np.var(aucs(scores, positive, front.weight)[0], ddof=1)
-    variance = _variance(auc, model) + of_solver
-    return Source(auc, float(variance), "refits")
-
-
-def _by_folds(model, K, verbose, whole):
-    """The AUC of pairs within the folds of repeated cross-validation."""
-    scored, front = model.scored, model.front
-    K = _count(front.n, K, _FOLDS)
-    if scored.group is None:
-        trains = repeated_folds(scored.content, scored.codes, K)
+def _by_clones(model, K, verbose, whole, folds):
+    """AUC of rows left out of clones: pairs within folds, or .632+ of samples."""
+    scored, positive, front = model.scored, model.positive, model.front
+    counts = _FOLDS if folds else _SAMPLES
+    K = int(K or next(count for limit, count in counts if front.n < limit))
+    if not folds:
+        drawn = balanced_samples(Rows.of(model.rows.X, positive), K)
+    elif scored.group is None:
+        drawn = repeated_folds(scored.content, scored.codes, K)
     else:
-        trains = _folds_of_groups(scored, K)
-    scores = _scores_of_clones(model, trains, verbose, whole)
-    out = ~trains if model.which is None else ~trains[:, model.which]
+        drawn = _folds_of_groups(scored, K)
+    scores = _scores_of_clones(model, drawn, verbose, whole)
+    mass = (drawn == 0)[:, model.which] * front.weight
     if scored.group is not None:
         sums = sum(
-            sums_of_scores(score, model.positive, front.weight * test, front.group)
-            for score, test in zip(scores, out, strict=True)
+            sums_of_scores(score, positive, weight, front.group)
+            for score, weight in zip(scores, mass, strict=True)
         )
         if not sums[1].any():
             return None
         return Source(*auc_of_groups(sums, front, OF_FOLDS), "group folds")
-    auc = weighted_auc(scores, model.positive, out * front.weight)
+    auc = weighted_auc(scores, positive, mass)
     if not np.isfinite(auc):
         return None
-    return Source(auc, _variance(auc, model), "folds")
+    if folds:
+        return Source(auc, _variance(auc, model), "folds")
+    auc = plus_632(front.auc(model.score), auc)
+    # a solver may be far from an optimum, at another model in every fit
+    of_solver = np.var(aucs(scores, positive, front.weight)[0], ddof=1)
+    return Source(auc, float(_variance(auc, model) + of_solver), "refits")
 
 
 def _variance(auc, model):
@@ -355,8 +341,7 @@ def _scores_of_clones(model, counts, verbose, whole):
         return np.array([first, *in_parallel(calls, None, verbose)])
 
     found = cached_for("clones", *data[:3], compute, *data[3:], counts)
-    which = slice(None) if model.which is None else model.which
-    return found[:, which] @ model.mix
+    return found[:, model.which] @ model.mix
 
 
 def _decisions_of_clone(estimator, X, y, weight, group, count):

@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from .._validation import check_groups
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import ranks_nothing
 from ..statistics._checks import as_verbosity, check_integer, generator
@@ -161,7 +160,6 @@ def auc_permutation_test(
     """
     n_resamples = check_integer("n_resamples", n_resamples, 1)
     positive, *_, X, y, groups = checked_rows(X, y, None, None, groups)
-    groups = check_groups(groups, len(y))
     warn_of_copies(X, positive, groups)
     rng = generator(random_state)
     labels = [y, *(_permuted(y, positive, groups, rng) for _ in range(n_resamples))]

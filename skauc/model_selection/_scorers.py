@@ -8,10 +8,9 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_covariance, check_prior
-from ..statistics._checks import check_option, refuse_ignored, short
+from ..statistics._checks import check_option, short
 from ..statistics._warn_caller import warn_caller
 from ._blocks import evaluations_of
-from ._candidates import CONTRASTS, candidate, contrast_names
 from ._question import Question
 
 
@@ -66,19 +65,10 @@ class Scorer:
         self._factory = factory
         self._score = score
         self._params = params
-        self._shared = False
         # known but not requested: scikit-learn then raises if they are passed
         self._alias = {"sample_weight": None}
         if "groups" in params:
             self._alias["groups"] = None
-
-    @property
-    def _request(self):
-        # made when it is asked for: imported packages may add methods to scikit-learn's
-        request = MetadataRequest(owner=self)
-        for name, alias in self._alias.items():
-            request.score.add_request(param=name, alias=alias)
-        return request
 
     def __call__(self, estimator, X, y_true=None, sample_weight=None, groups=None):
         """Score a fitted estimator on (X, y_true); greater is better.
@@ -123,7 +113,7 @@ class Scorer:
         Returns
         -------
         Scorer
-            This scorer; a copy of a ready-made one such as ``cbauc_scorer``.
+            A copy of this scorer with the requests.
         """
         if not get_config()["enable_metadata_routing"]:
             raise RuntimeError(
@@ -132,23 +122,18 @@ class Scorer:
             )
         if unknown := requests.keys() - self._alias.keys():
             raise TypeError(f"{self._factory} must not request {', '.join(unknown)}")
-        target = self
-        if self._shared:
-            target = Scorer(self._factory, self._score, self._params)
-        for name, alias in requests.items():
-            target._request.score.add_request(param=name, alias=alias)  # checks it
-        target._alias = target._alias | requests
-        return target
+        out = Scorer(self._factory, self._score, self._params)
+        out._alias = self._alias | requests
+        out.get_metadata_routing()  # checks them
+        return out
 
     def get_metadata_routing(self):
         """Metadata that this scorer requests."""
-        return self._request
-
-
-def ready_made(scorer: Scorer) -> Scorer:
-    """Mark a scorer as shared, so that ``set_score_request`` returns a copy."""
-    scorer._shared = True
-    return scorer
+        # made when it is asked for: imported packages may add methods to scikit-learn's
+        request = MetadataRequest(owner=self)
+        for name, alias in self._alias.items():
+            request.score.add_request(param=name, alias=alias)
+        return request
 
 
 def make_cbauc_scorer(
@@ -158,7 +143,6 @@ def make_cbauc_scorer(
     rows="auto",
     scale="auc",
     pos_label=None,
-    output="number",
     groups=None,
 ) -> Scorer:
     """Scorer that ranks fitted classifiers by their Bayesian AUC.
@@ -191,12 +175,6 @@ def make_cbauc_scorer(
     pos_label : label, default=None
         The positive class of two; None takes ``classes_[1]``. The score of more classes
         is the mean over all pairs of them, each on its own rows.
-    output : {"number", "dict"}, default="number"
-        ``"dict"`` is for :func:`skauc.one_sd_rule`. It returns ``auc`` (the score),
-        ``choice`` (the same in probits, for ``refit="choice"``; as ``score`` for
-        halving searches) and ``contrast_00`` to ``contrast_31``, from which the rule
-        computes standard deviations of differences. Intervals are in
-        :func:`skauc.search_posterior`.
     groups : array-like of shape (n,), default=None
         Group of each row of the search: rows of one group are left out together, at no
         fit in closed form and by five fits for all other models. Under metadata routing
@@ -261,12 +239,8 @@ def make_cbauc_scorer(
     """
     Question(prior, covariance, rows, groups=groups)
     check_option("scale", scale, ("auc", "probit"))
-    check_option("output", output, ("number", "dict"))
     params = dict(prior=prior, covariance=covariance, rows=rows, pos_label=pos_label)
     params |= {"scale": scale, "groups": groups}
-    if output == "dict":
-        refuse_ignored('with output="dict"', scale=(scale, "auc"))
-        params["output"] = output
     return Scorer("make_cbauc_scorer", _cbauc, params)
 
 
@@ -386,16 +360,11 @@ def make_bee_scorer(
     return Scorer("make_bee_scorer", _accuracy, params)
 
 
-def _cbauc(estimator, X, y, sample_weight, scale, output="number", **options):
-    # the contrasts of candidates need rows left out
-    left_out = "closed form" if output == "dict" else "none"
-    question = Question(**options, left_out=left_out)
-    found = evaluations_of(estimator, X, y, sample_weight, question)
+def _cbauc(estimator, X, y, sample_weight, scale, **options):
+    found = evaluations_of(estimator, X, y, sample_weight, Question(**options))
     probit = [one.choice for one in found]
     for one in found:
         one.warn(once=True)
-    if output == "dict":
-        return _numbers(found, probit)
     if scale == "probit":
         return _mean_probit(probit)
     value = float(ndtr(probit).mean())
@@ -407,16 +376,6 @@ def _cbauc(estimator, X, y, sample_weight, scale, output="number", **options):
             UndefinedMetricWarning,
         )
     return value
-
-
-def _numbers(found, probit):
-    """Numbers of a candidate that a multimetric search stores."""
-    candidates = [candidate(one) for one in found]
-    numbers = {"auc": float(ndtr(probit).mean()), "choice": _mean_probit(probit)}
-    numbers["score"] = numbers["choice"]  # by which halving searches rank
-    # sketches are linear: the mean over pairs of classes has the mean sketch
-    sketch = np.mean([c.sketch(CONTRASTS) for c in candidates], axis=0)
-    return numbers | dict(zip(contrast_names(), map(float, sketch), strict=True))
 
 
 def _mean_probit(probit):
@@ -450,6 +409,6 @@ def _accuracy(estimator, X, y, sample_weight, **options):
     return 1 - one.error()
 
 
-cbauc_scorer = ready_made(make_cbauc_scorer())
-ebauc_scorer = ready_made(make_ebauc_scorer())
-bee_scorer = ready_made(make_bee_scorer())
+cbauc_scorer = make_cbauc_scorer()
+ebauc_scorer = make_ebauc_scorer()
+bee_scorer = make_bee_scorer()
