@@ -10,7 +10,7 @@ from ..statistics._moments import Moments
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check
 from ._base import LinearClassifier
-from ._rayleigh import RayleighProblem, shrinkage_weight, whitening
+from ._rayleigh import RayleighProblem, best_direction, shrinkage_weight
 from ._rows import open_rows, unchanged_by_errors
 
 _SEPARABLE = (
@@ -149,16 +149,16 @@ class GaussianAUCClassifier(LinearClassifier):
         """
         self._check_parameters()
         with unchanged_by_errors(self, X):
-            rows = open_rows(self, X, y, sample_weight, binary=True)
-            rows = rows.raised(by_class=True)
+            given = open_rows(self, X, y, sample_weight, binary=True)
+            rows = given.raised(by_class=True)
             self.classes_ = rows.classes
             if rows.n_rows < rows.n_features:
                 self.__dict__.pop("moments_", None)
-                return self._solve(RayleighProblem.of_few_rows(rows, self.standardize))
-            self.moments_ = rows.class_moments()
-            return self._solve(
-                RayleighProblem.of_moments(*self.moments_, self.standardize, rows)
-            )
+                problem = RayleighProblem.of_few_rows(rows, self.standardize)
+            else:
+                parts = self.moments_ = rows.class_moments()
+                problem = RayleighProblem.of_moments(*parts, self.standardize, rows)
+            return self._solve(problem, given.counts)
 
     @available_if(_can_stream)
     def partial_fit(self, X, y=None, classes=None, sample_weight=None):
@@ -204,9 +204,10 @@ class GaussianAUCClassifier(LinearClassifier):
             if not first:
                 parts = map(Moments.__add__, self.moments_, parts)
             self.classes_, self.moments_ = known, tuple(parts)
-            if min(part.n for part in self.moments_) > 1:
+            counts = [part.n for part in self.moments_]
+            if min(counts) > 1:
                 problem = RayleighProblem.of_moments(*self.moments_, self.standardize)
-                self._solve(problem)
+                self._solve(problem, counts)
         return self
 
     def _check_parameters(self):
@@ -221,15 +222,15 @@ class GaussianAUCClassifier(LinearClassifier):
             check_interval("threshold", self.threshold, closed="neither")
         check_flag("standardize", self.standardize)
 
-    def _solve(self, problem):
-        """Set the fitted attributes from the solution of a problem."""
+    def _solve(self, problem, counts):
+        """Set the fitted attributes from the solution of a problem of so many rows."""
         self.shrinkage_ = shrinkage_weight(problem, self.shrinkage)
         theta, scores = problem.unit_deviation(self._direction(problem))
         coef, roc = problem.leave(theta), BinormalROC.from_moments(*scores)
         # With a pooled deviation of 1, log odds per unit are the difference of means.
         self.auc_, self.slope_ = roc.auc, roc.mean_pos - roc.mean_neg
         centre = float(coef @ problem.origin)  # X @ coef_ less the projected scores
-        cut = self._threshold(roc, problem, centre)
+        cut = self._threshold(roc, np.log(counts[1] / counts[0]), centre)
         # Scores of θ are X @ coef_ − coef·origin; the decision is 0 at the cut.
         self.coef_, self.intercept_ = coef[None, :], np.array([-cut - centre])
         self.roc_ = BinormalROC(
@@ -243,14 +244,13 @@ class GaussianAUCClassifier(LinearClassifier):
         if not mu.any():
             _warn("The class means are equal: no direction separates them (AUC 1/2)")
             return mu
-        A, piling = whitening(sigma, mu)
-        if A.shape[1] < len(mu) or piling is not None:
-            size = f"rank {A.shape[1]} with {problem.n_features} features"
-            _warn((_DEPENDENT if piling is None else _SEPARABLE).format(size=size))
-        # θ* ∝ Σ⁻¹μ = AAᵀμ (section 2)
-        return A @ (A.T @ mu) if piling is None else piling
+        theta, rank, piles = best_direction(sigma, mu)
+        if rank < len(mu):
+            size = f"rank {rank} with {problem.n_features} features"
+            _warn((_SEPARABLE if piles else _DEPENDENT).format(size=size))
+        return theta
 
-    def _threshold(self, roc, problem, centre):
+    def _threshold(self, roc, log_odds, centre):
         """Return the projected score at which the decision is 0."""
         middle = (roc.mean_neg + roc.mean_pos) / 2
         if not isinstance(self.threshold, str):
@@ -259,7 +259,7 @@ class GaussianAUCClassifier(LinearClassifier):
             return middle
         if self.threshold == "prior":
             # log odds for variance 1 in both classes: slope (s − middle) + log(n₁/n₀)
-            return middle - problem.log_odds / self.slope_
+            return middle - log_odds / self.slope_
         threshold = roc.youden().threshold
         if not np.isfinite(threshold):
             return middle

@@ -17,7 +17,7 @@ https://doi.org/10.1093/biomet/73.1.13).
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from scipy.optimize import brentq
 from scipy.special import chdtrc, ndtr, ndtri
 from sklearn.exceptions import ConvergenceWarning
@@ -29,7 +29,7 @@ from ..statistics._weights import NOT_COUNTS, SampleWeightWarning
 from ._coefficient_tables import CoefficientTable, LikelihoodRatio, WaldTest
 from ._likelihood import cluster_scores, squared_scores
 from ._logistic_problem import LogisticProblem, LogisticSolution
-from ._newton import Objective, Point, climb, solve
+from ._newton import Objective, Point, climb, solve, unit_diagonal
 
 # The square of tol is the error of ℓ: limits are good to ten digits. Maximum likelihood
 # takes up to 7 steps, Firth's on 30 separated rows 44
@@ -38,7 +38,7 @@ _LIMIT_TOL = 1e-10  # error of a limit, in standard errors
 _STARTS = 6  # maxima found elsewhere from which a limit of Firth's profile is checked
 _SAME = 1e-5  # difference of ℓ* of two maxima that are one
 _SAME_ROWS = 1e-6  # relative difference of two log-likelihoods of the same float32 rows
-_NO_EFFECT = 1e-7  # share of a sum of absolute terms below which the sum is 0
+_NO_EFFECT = 1e-7  # part of a row of length 1 along a dependence that is 0
 
 
 @dataclass(eq=False)
@@ -208,12 +208,8 @@ class LogisticInference:
     @property
     def coef(self):
         """Coefficients of each class but the reference, each intercept first."""
-        coef = self.solution.coef
-        if self.problem.fit_intercept:
-            coef = np.column_stack([self.solution.intercept, coef])
-        if len(coef) > 1:
-            coef = np.delete(coef, self.problem.reference, axis=0)
-        return coef.ravel()
+        coef, has_intercept = self.solution.contrasts, self.problem.fit_intercept
+        return (np.roll(coef, 1, axis=1) if has_intercept else coef[:, :-1]).ravel()
 
     @property
     def n_parameters(self) -> int:
@@ -238,8 +234,7 @@ class LogisticInference:
         """Standard errors of the coefficients; NaN for those not estimable."""
         V = self.solution.covariance if covariance is None else covariance
         errors = np.sqrt(np.maximum(np.diag(V), 0))
-        known = is_estimable(np.eye(len(errors)), self.solution.null)
-        return np.where(known, errors, np.nan)
+        return np.where(self._is_estimable(np.eye(len(errors))), errors, np.nan)
 
     def table(self, level, method, kind, groups, reopen) -> CoefficientTable:
         """The table of Wald's tests, or of likelihood-ratio tests."""
@@ -327,12 +322,11 @@ class LogisticInference:
 
     def _likelihood(self, rows):
         """The likelihood of the rows of the fit, which are given again."""
-        solution = self.solution
-        coef = solution.coef
-        if self.problem.fit_intercept:
-            coef = np.column_stack([coef, solution.intercept])
-        likelihood = ProfileLikelihood(*self.problem.opened(rows, coef))
-        again, once = likelihood.point.log_likelihood, solution.log_likelihood
+        objective, _ = self.problem.opened(rows)
+        coordinates, B = objective.coordinates, self.solution.contrasts.T
+        theta = coordinates.enter(B[: len(coordinates.scale)])
+        likelihood = ProfileLikelihood(objective, objective.at(theta))
+        again, once = likelihood.point.log_likelihood, self.solution.log_likelihood
         # other rows have another likelihood at these coefficients
         if not abs(again - once) <= _SAME_ROWS * abs(once):
             raise ValueError(
@@ -377,11 +371,11 @@ class LogisticInference:
         if null.shape not in ((), (len(L),)):
             raise ValueError(f"null must be a number, or {len(L)}, got {null}")
         gap = L @ self.coef - null
-        known = is_estimable(L, self.solution.null)
+        known = self._is_estimable(L)
         if known.all():
             return L, gap
         if named:
-            parts = _estimable_part(L, self.solution.null)
+            parts = self._estimable_part(L)
             return parts @ L, parts @ gap
         raise ValueError(
             "contrast must be estimable where features are linearly dependent, got "
@@ -408,16 +402,41 @@ class LogisticInference:
 
     def errors_of_logits(self, X):
         """Standard error of the logit of each row; NaN if it is not estimable."""
-        solution, errors, P = self.solution, self.errors(), X.shape[1]
         # √(x̃ᵀVx̃) = ‖rootᵀx̃‖ with root rootᵀ = V, in units of the errors
-        unit = np.where(errors > 0, errors, 1.0)
-        values, vectors = np.linalg.eigh(solution.covariance / unit / unit[:, None])
+        V, unit = unit_diagonal(self.solution.covariance)
+        values, vectors = np.linalg.eigh(V)
         root = unit[:, None] * vectors * np.sqrt(np.maximum(values, 0))
-        # without an intercept there is no row above the features
-        first, null = root[:-P].sum(axis=0), solution.null
-        size = np.linalg.norm(np.asarray(X @ root[-P:]) + first, axis=1)
-        known = is_estimable(X, null[-P:], null[:-P].sum(axis=0))
-        return np.where(known, size, np.nan)
+        if self.problem.fit_intercept:
+            stack = sparse.hstack if sparse.issparse(X) else np.hstack
+            X = stack([np.ones((X.shape[0], 1)), X])
+        errors = np.linalg.norm(np.asarray(X @ root), axis=1)
+        return np.where(self._is_estimable(X), errors, np.nan)
+
+    def _is_estimable(self, L):
+        """Whether each row of L vanishes for the directions that change no logit."""
+        return (np.abs(self._without_effect(L)[0]) <= _NO_EFFECT).all(axis=1)
+
+    def _without_effect(self, L):
+        """Rows of length 1, of parameters of unit spread, times null; their lengths."""
+        rows = np.asarray(L @ self.solution.scaled)
+        length = np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows @ self.solution.null / np.where(length > 0, length, 1.0), length
+
+    def _estimable_part(self, L):
+        """Combinations A of the rows of L with ``A L`` estimable, one row each.
+
+        Models with and without a factor whose columns add up to the intercept differ by
+        one degree of freedom less than columns.
+        """
+        image, length = self._without_effect(L)
+        parts = linalg.null_space(image.T, rcond=_NO_EFFECT)
+        if not parts.shape[1]:
+            raise ValueError(
+                "contrast must name features that the others do not replace, got "
+                "features without which the model has the same likelihood; name fewer "
+                "of them"
+            )
+        return (parts / length).T
 
     # Refusals -------------------------------------------------------------------------
 
@@ -456,33 +475,9 @@ def _are_names(contrast):
     return np.ndim(contrast) == 1 and all(isinstance(name, str) for name in contrast)
 
 
-def _estimable_part(L, null):
-    """Combinations A of the rows of L with ``A L`` estimable, one row each.
-
-    Models with and without a factor whose columns add up to the intercept differ by
-    one degree of freedom less than columns.
-    """
-    image = L @ null
-    size = np.abs(image).max(axis=1, keepdims=True)
-    size[size == 0] = 1.0
-    parts = linalg.null_space((image / size).T, rcond=_NO_EFFECT) / size
-    if not parts.shape[1]:
-        raise ValueError(
-            "contrast must name features that the others do not replace, got features "
-            "without which the model has the same likelihood; name fewer of them"
-        )
-    return parts.T
-
-
 def _height(point):
     """The objective at a point."""
     return point.objective
-
-
-def is_estimable(L, null, constant=0.0):
-    """Whether ``Lθ + constant`` is 0 for each direction without effect, row by row."""
-    size = abs(L) @ np.abs(null) + np.abs(constant)
-    return (np.abs(L @ null + constant) <= _NO_EFFECT * size).all(axis=1)
 
 
 def check_contrast(contrast, coef):
