@@ -51,11 +51,10 @@ class GaussianAUCClassifier(LinearClassifier):
     standardize : bool, default=True
         Shrink towards the diagonal of Σ (the identity for standardised features)
         instead of the identity. It has no effect without shrinkage.
-    threshold : {"youden", "prior"} or float, default="youden"
-        Value of the score at which ``decision_function`` is 0: the point of ``roc_``
-        with the largest TPR − FPR (``"youden"``), Bayes' rule with the class
-        frequencies and equal variances (``"prior"``), or a given value of
-        ``X @ coef_``.
+    threshold : {"youden", "prior"}, default="youden"
+        Where ``decision_function`` is 0: at the point of ``roc_`` with the largest
+        TPR − FPR (``"youden"``), or at that of Bayes' rule with the class frequencies
+        and equal variances (``"prior"``).
 
     Attributes
     ----------
@@ -216,10 +215,7 @@ class GaussianAUCClassifier(LinearClassifier):
             check_option("shrinkage", self.shrinkage, ("auto",))
         elif self.shrinkage is not None:
             check_interval("shrinkage", self.shrinkage, 0, 1)
-        if isinstance(self.threshold, str):
-            check_option("threshold", self.threshold, ("youden", "prior"))
-        else:
-            check_interval("threshold", self.threshold, closed="neither")
+        check_option("threshold", self.threshold, ("youden", "prior"))
         check_flag("standardize", self.standardize)
 
     def _solve(self, problem, counts):
@@ -230,7 +226,7 @@ class GaussianAUCClassifier(LinearClassifier):
         # With a pooled deviation of 1, log odds per unit are the difference of means.
         self.auc_, self.slope_ = roc.auc, roc.mean_pos - roc.mean_neg
         centre = float(coef @ problem.origin)  # X @ coef_ less the projected scores
-        cut = self._threshold(roc, np.log(counts[1] / counts[0]), centre)
+        cut = self._threshold(roc, np.log(counts[1] / counts[0]))
         # Scores of θ are X @ coef_ − coef·origin; the decision is 0 at the cut.
         self.coef_, self.intercept_ = coef[None, :], np.array([-cut - centre])
         self.roc_ = BinormalROC(
@@ -250,11 +246,9 @@ class GaussianAUCClassifier(LinearClassifier):
             _warn((_SEPARABLE if piles else _DEPENDENT).format(size=size))
         return theta
 
-    def _threshold(self, roc, log_odds, centre):
+    def _threshold(self, roc, log_odds):
         """Return the projected score at which the decision is 0."""
         middle = (roc.mean_neg + roc.mean_pos) / 2
-        if not isinstance(self.threshold, str):
-            return float(self.threshold) - centre
         if self.slope_ == 0:
             return middle
         if self.threshold == "prior":

@@ -97,18 +97,16 @@ class ProfileLikelihood:
 
         NaN where a coefficient is not estimable, with an error of NaN.
         """
-        known = np.flatnonzero(~np.isnan(errors))
+        known, contrasts = np.flatnonzero(~np.isnan(errors)), np.eye(len(coef))
         roots, limits = np.full(len(coef), np.nan), np.full((len(coef), 2), np.nan)
         # χ²₁ = z²: the test keeps values with |r| ≤ Φ⁻¹ of the tail
         for j in known:
-            L = np.eye(len(coef))[[j]]
-            limits[j] = self.limits(L, errors[j], quantile)
-            roots[j] = self.fall(L, -coef[[j]])
-        if not self.objective.concave:
-            self.n_starts = _STARTS
-            for j in known:
-                L = np.eye(len(coef))[[j]]
-                roots[j] = self.fall(L, -coef[[j]], checked=True)
+            limits[j] = self.limits(contrasts[[j]], errors[j], quantile)
+        self.n_starts = _STARTS
+        for j in known:
+            L = contrasts[[j]]
+            roots[j] = self.fall(L, -coef[[j]], checked=True)
+            if not self.objective.concave:
                 limits[j] = self._look_again(L, errors[j], limits[j], quantile)
         self.warn()
         # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : θ_j = 0))}
@@ -135,7 +133,7 @@ class ProfileLikelihood:
         # d with aᵀd = aᵀd̂ + gap: some logits of the first may be far out
         d, along = self.point.theta, solve(self.point.information, held)
         tangent = d + along @ np.linalg.solve(held.T @ along, gap)
-        shortest = held @ np.linalg.solve(held.T @ held, held.T @ d + gap)
+        shortest = self._nearest(0 * d, held, gap)
         start = max(map(self.objective.at, (tangent, shortest)), key=_height)
         best, starts = start, [start]
         if not self.objective.concave:
@@ -160,8 +158,12 @@ class ProfileLikelihood:
         reach = held.T @ away
         if len(gap) == 1 and 0 < gap * reach < reach**2:
             return self.objective.at(self.point.theta + gap / reach * away)
-        shortest = held @ np.linalg.solve(held.T @ held, gap - reach)
-        return self.objective.at(far + shortest)
+        return self.objective.at(self._nearest(far, held, gap))
+
+    def _nearest(self, d, held, gap):
+        """The nearest point to d where ``heldᵀ(d − d̂) = gap``."""
+        missing = gap - held.T @ (d - self.point.theta)
+        return d + held @ np.linalg.solve(held.T @ held, missing)
 
     def warn(self):
         """Warn once of doubtful maxima, from outside of scipy's frames."""

@@ -39,7 +39,8 @@ class LogisticSolution:
     scaled : ndarray of shape (M(P + 1), M(P + 1))
         Matrix to the same parameters from those of features of unit spread.
     null : ndarray of shape (M(P + 1), m)
-        Directions of the latter that change no logit: linear dependences.
+        Directions of the latter that change no logit: linear dependences. Both are
+        empty without them.
     rank : int
         Rank of the features together with the intercept.
     n_observations : float

@@ -161,9 +161,14 @@ class Objective:
 
     @property
     def scaled_and_null(self):
-        """Matrix to the original parameters from all ``sB``, and those of no effect."""
-        scaled = self._original(replace(self.coordinates, R=None))
-        return scaled, np.kron(np.eye(self.coding.T.shape[1]), self.coordinates.null)
+        """Matrix to the original parameters from all ``sB``, and those of no effect.
+
+        Both are empty if all have an effect.
+        """
+        frame, M = self.coordinates, self.coding.T.shape[1]
+        if frame.R is None:
+            return np.zeros((M * frame.rank, 0)), np.zeros((0, 0))
+        return self._original(replace(frame, R=None)), np.kron(np.eye(M), frame.null)
 
     def _original(self, coordinates):
         """Matrix from coordinates to the original parameters, each intercept first."""
