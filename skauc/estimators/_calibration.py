@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtrc, expit, logit
+from scipy.special import chdtrc, expit, log_expit, logit
 
 from .._validation import check_counted, check_score
 from ..statistics._checks import check_integer, check_option
@@ -207,7 +207,7 @@ def estimate_of(probability, positive, count, label) -> CalibrationEstimate:
             f"got {found.separation} separation"
         )
     # ℓ(a = 0, b = 1) = −Σ w log(1 + e^{∓logit}), − for events;  LR = 2(ℓ̂ − ℓ)
-    perfect = -count @ np.logaddexp(0, np.where(positive, -logits, logits))
+    perfect = count @ log_expit(np.where(positive, logits, -logits))
     statistic = max(float(2 * (found.log_likelihood - perfect)), 0.0)
     level, of_level = _level(logits, positive, count)
     errors = np.sqrt(np.diag(np.asarray(found.covariance)))  # the intercept first

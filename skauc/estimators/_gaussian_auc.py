@@ -236,14 +236,16 @@ class GaussianAUCClassifier(LinearClassifier):
 
     def _direction(self, problem):
         """θ* up to scale."""
-        mu, sigma = problem.mu, problem.shrunk(self.shrinkage_)
+        mu, sigma = problem.pos.mean - problem.neg.mean, problem.shrunk(self.shrinkage_)
         if not mu.any():
-            _warn("The class means are equal: no direction separates them (AUC 1/2)")
+            text = "The class means are equal: no direction separates them (AUC 1/2)"
+            warn_caller(text, ConvergenceWarning)
             return mu
         theta, rank, piles = best_direction(sigma, mu)
         if rank < len(mu):
             size = f"rank {rank} with {problem.n_features} features"
-            _warn((_SEPARABLE if piles else _DEPENDENT).format(size=size))
+            text = (_SEPARABLE if piles else _DEPENDENT).format(size=size)
+            warn_caller(text, ConvergenceWarning)
         return theta
 
     def _threshold(self, roc, log_odds):
@@ -270,8 +272,3 @@ class GaussianAUCClassifier(LinearClassifier):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
-
-
-def _warn(text):
-    """Warn at the line of the caller."""
-    warn_caller(text, ConvergenceWarning)

@@ -15,6 +15,7 @@ https://doi.org/10.1093/biomet/73.1.13).
 """
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 from scipy import linalg, sparse
@@ -38,6 +39,7 @@ _LIMIT_TOL = 1e-10  # error of a limit, in standard errors
 _STARTS = 6  # maxima found elsewhere from which a limit of Firth's profile is checked
 _SAME = 1e-5  # difference of ℓ* of two maxima that are one
 _SAME_ROWS = 1e-6  # relative difference of two log-likelihoods of the same float32 rows
+_height = attrgetter("objective")  # of a point
 _NO_EFFECT = 1e-7  # part of a row of length 1 along a dependence that is 0
 
 
@@ -368,7 +370,8 @@ class LogisticInference:
     def _hypothesis(self, contrast, null):
         """L of shape (q, M(P + 1)) and ``Lθ − null``, estimable."""
         null = check_numbers("null", null, closed="neither")
-        named = isinstance(contrast, slice | str) or _are_names(contrast)
+        names = [name for name in np.ravel(contrast) if isinstance(name, str)]
+        named = bool(names) or isinstance(contrast, slice)
         L = check_contrast(self._rows_of(contrast) if named else contrast, self.coef)
         if null.shape not in ((), (len(L),)):
             raise ValueError(f"null must be a number, or {len(L)}, got {null}")
@@ -388,8 +391,8 @@ class LogisticInference:
     def _rows_of(self, features):
         """The contrast that all coefficients of features are 0."""
         names = self.feature_names
-        wanted = [features] if isinstance(features, str) else features
-        wanted = names[wanted] if isinstance(wanted, slice) else list(wanted)
+        by_place = isinstance(features, slice)
+        wanted = names[features] if by_place else np.ravel(features).tolist()
         unknown = [name for name in wanted if name not in names]
         if unknown:
             raise ValueError(
@@ -470,16 +473,6 @@ class LogisticInference:
         else:
             return self._warn_unless_counts() if counts else None
         raise error(f"{name} is {rule}")
-
-
-def _are_names(contrast):
-    """Whether a contrast consists of texts."""
-    return np.ndim(contrast) == 1 and all(isinstance(name, str) for name in contrast)
-
-
-def _height(point):
-    """The objective at a point."""
-    return point.objective
 
 
 def check_contrast(contrast, coef):

@@ -158,12 +158,8 @@ def _newton(problem, rows, steps):
     end = climb(objective, point, stop=stop, **steps)
     separation = end.stopped
     if not (separation or penalised):
-        if not end.small:
-            separation = separation_along(objective, end.point, end.step)
         decrement2 = end.step.decrement2
-        separation = separation or exact_separation(
-            objective, zero, end.point, decrement2
-        )
+        separation = exact_separation(objective, zero, end.point, decrement2)
     return _solution(problem, objective, end, separation)
 
 

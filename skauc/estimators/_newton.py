@@ -14,7 +14,6 @@ import numpy as np
 from scipy import linalg
 
 from ..statistics._numerics import RANGE
-from . import _checks as check
 from ._likelihood import Coding, likelihood_terms
 from ._rows import FitRows
 
@@ -199,7 +198,7 @@ def standardised(rows, coding):
         # Σ w x² ≤ Σ w max x²
         square, (low, high) = np.diag(terms[2])[:P], RANGE
         if not np.all((square > rows.total * low**2) & (square < high)):
-            rows.map(_check_range)
+            rows.class_moments()  # raises with the reason
     mean, variance = _mean_and_variance(terms[2][:size, :size], P, rows.total)
     if np.any(mean**2 > _LARGE_MEAN * variance):
         coding = replace(coding, shift=mean)
@@ -207,11 +206,6 @@ def standardised(rows, coding):
     gram = terms[2][:size, :size]
     args = coding.fit_intercept, rows.total, coding.shift
     return Coordinates.of_gram(gram, *args), coding, terms
-
-
-def _check_range(rows):
-    """Check the sizes of the features of rows in memory."""
-    check.feature_range(rows.X)
 
 
 def _mean_and_variance(gram, P, total):

@@ -82,11 +82,6 @@ class RayleighProblem:
         return self.neg.n + self.pos.n
 
     @property
-    def mu(self):
-        """``x̄₁ − x̄₀``."""
-        return self.pos.mean - self.neg.mean
-
-    @property
     def sigma(self):
         """``Σ̂₀ + Σ̂₁``."""
         return self.neg.covariance + self.pos.covariance

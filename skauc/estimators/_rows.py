@@ -34,7 +34,7 @@ from ..statistics._weights import raised
 from . import _checks as check
 
 _EPS = np.finfo(float).eps
-_COLUMNS = "X", "y", "weight", "offset", "groups"  # one value per row
+_COLUMNS = "y", "weight", "offset", "groups"  # one value per row
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class FitRows:
             return self
         kept, blocks = self.weight > 0, isinstance(self.X, BlockMatrix)
         columns = {name: getattr(self, name) for name in _COLUMNS}
-        columns = {k: v[kept] for k, v in columns.items() if v is not None and k != "X"}
+        columns = {k: v[kept] for k, v in columns.items() if v is not None}
         X = self.X.where(kept) if blocks else self.X[kept]
         return replace(self, X=X, **columns)
 
