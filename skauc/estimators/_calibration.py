@@ -353,7 +353,8 @@ def hosmer_lemeshow(
     positive, probability, weight, label = checked_probabilities(*given)
     check_option("rows", rows, ("training", "held-out"))
     check_integer("n_groups", n_groups, 2, _MOST_GROUPS)
-    n, observed, expected = grouped(probability, positive, weight, n_groups)
+    table = grouped(probability, positive, weight, n_groups)
+    n, observed, expected = table
     df = len(n) - 2 * (rows == "training")
     if df < 1:
         raise ValueError(
@@ -365,7 +366,6 @@ def hosmer_lemeshow(
         parts = [gap / mean * gap for mean in (expected, n - expected)]
     statistic = float(np.where(gap == 0, 0.0, parts).sum())
     pvalue = float(chdtrc(df, statistic))
-    table = n, observed, expected
     return HosmerLemeshow(statistic, df, pvalue, *table, pos_label=label)
 
 

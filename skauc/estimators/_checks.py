@@ -72,7 +72,10 @@ def offset(values, n, classes) -> np.ndarray | None:
 
 
 def discriminant(X, y, given_priors):
-    """Check the rows of a discriminant; return the labels."""
+    """Check the rows of a discriminant; return the labels, and those for the parent.
+
+    The parent gets them as given, except numbers of dtype object, which it refuses.
+    """
     refuse_collection("X", X)
     if y is None:
         raise ValueError("y should be a 1d array, got None")
@@ -81,12 +84,7 @@ def discriminant(X, y, given_priors):
         priors(given_priors, len(distinct_labels(column, name="y")))
     if isinstance(X, np.ndarray) and X.dtype.kind in "fiu" and X.ndim == 2 and X.size:
         feature_range(X)
-    return column
-
-
-def own_dtype(y, labels):
-    """The labels as given, except numbers of dtype object, which the parent refuses."""
-    return y if np.asarray(y).dtype == labels.dtype else labels
+    return column, y if np.asarray(y).dtype == column.dtype else column
 
 
 def priors(given, n_classes):

@@ -41,13 +41,11 @@ class Coding:
             yield rows, p, codes, weight
 
 
-def coding_matrix(n_classes, reference, *, symmetric):
-    """The matrix T: reference cells, or orthonormal contrasts that add up to 0."""
-    if n_classes == 2:
-        return np.array([[0.0], [1.0]])
-    if symmetric:
+def coding_matrix(n_classes, reference):
+    """The matrix T of a reference, or orthonormal contrasts that add up to 0."""
+    if reference is None and n_classes > 2:
         return linalg.helmert(n_classes).T
-    return np.delete(np.eye(n_classes), reference, axis=1)
+    return np.delete(np.eye(n_classes), reference or 0, axis=1)
 
 
 # Sums over the rows of a block --------------------------------------------------------

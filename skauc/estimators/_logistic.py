@@ -350,7 +350,8 @@ class IRLSLogisticRegression(LinearClassifier):
         first.
         """
         inference = self._inference("standard_errors_", error=AttributeError)
-        return inference.errors().reshape(len(self.classes_) - 1, -1)
+        errors = inference.errors(inference.solution.covariance)
+        return errors.reshape(len(self.classes_) - 1, -1)
 
     @property
     def aic_(self):

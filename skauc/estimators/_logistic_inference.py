@@ -234,10 +234,9 @@ class LogisticInference:
             )
         return replace(self, feature_names=names)
 
-    def errors(self, covariance=None):
+    def errors(self, covariance):
         """Standard errors of the coefficients; NaN for those not estimable."""
-        V = self.solution.covariance if covariance is None else covariance
-        errors = np.sqrt(np.maximum(np.diag(V), 0))
+        errors = np.sqrt(np.maximum(np.diag(covariance), 0))
         return np.where(self._is_estimable(np.eye(len(errors))), errors, np.nan)
 
     def table(self, level, method, kind, groups, reopen) -> CoefficientTable:

@@ -14,10 +14,6 @@ from ._likelihood import Coding, coding_matrix, squared_scores
 from ._newton import Objective, climb, standardised
 from ._separation import exact_separation, separation_along
 
-# Separation is checked if the mean gradient is tiny and the decrement still falls
-# linearly: near a maximum it falls quadratically, towards infinity by e per step
-_TINY_GRADIENT = 1e-8
-_LINEAR = 0.01
 _LARGEST_RIDGE = 1e150  # for a stronger ridge coefficients are 0
 
 
@@ -106,8 +102,8 @@ class LogisticProblem:
         """The objective of rows, and its point at B = 0."""
         rows = self._weighed(rows)
         # with a finite C all classes are treated alike
-        symmetric, K = bool(np.isfinite(self.C)), len(self.classes)
-        T = coding_matrix(K, self.reference, symmetric=symmetric)
+        reference = None if np.isfinite(self.C) else self.reference
+        T = coding_matrix(len(self.classes), reference)
         coding = Coding(T, bool(self.fit_intercept))
         frame, coding, terms = standardised(rows, coding)
         kind = FirthObjective if self.is_firth else Objective
@@ -154,7 +150,7 @@ def _newton(problem, rows, steps):
     point = objective.at(zero.theta) if problem.is_firth else zero
     # a penalised maximum exists also for separated classes
     penalised = problem.is_firth or np.isfinite(problem.C)
-    stop = None if penalised else partial(_separation, objective)
+    stop = None if penalised else partial(separation_along, objective)
     end = climb(objective, point, stop=stop, **steps)
     separation = end.stopped
     if not (separation or penalised):
@@ -189,11 +185,3 @@ def _solution(problem, objective, end, separation):
         converged=bool(end.small) and separation is None,
         separation=separation,
     )
-
-
-def _separation(objective, point, step, previous):
-    """The separation of the classes, checked if the steps suggest it."""
-    # quadratic convergence squares the decrement: a factor of .01 is slow
-    if step.gradient > _TINY_GRADIENT or step.decrement2 <= _LINEAR * previous:
-        return None
-    return separation_along(objective, point, step)

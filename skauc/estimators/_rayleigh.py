@@ -77,11 +77,6 @@ class RayleighProblem:
         return len(self.origin)
 
     @property
-    def n(self) -> float:
-        """Sum of the weights."""
-        return self.neg.n + self.pos.n
-
-    @property
     def sigma(self):
         """``Σ̂₀ + Σ̂₁``."""
         return self.neg.covariance + self.pos.covariance
@@ -102,7 +97,7 @@ class RayleighProblem:
         neg, pos = self.neg.project(theta), self.pos.project(theta)
         smallest = _SMALLEST_DEVIATION * abs(pos.mean - neg.mean)
         # (W₀ + W₁)/(n − 2)
-        variance = max(neg.scatter + pos.scatter, 0.0) / (self.n - 2)
+        variance = max(neg.scatter + pos.scatter, 0.0) / (neg.n + pos.n - 2)
         unit = max(np.sqrt(variance), smallest) or 1.0
         rounding = (smallest / unit) ** 2
         parts = [Moments(c.n, c.mean / unit, c.scatter / unit**2) for c in (neg, pos)]
@@ -172,5 +167,5 @@ def shrinkage_weight(problem, method) -> float:
     # short of E‖Σ − EΣ‖² by 6 to 39 %, because ‖Σ̂_c‖² is above ‖EΣ̂_c‖²; this is off
     # by −11 to 11 %. What α leaves, ‖Σ_α − EΣ‖², would be .97 to 1.06 as much (eight
     # designs of normal rows, 45 : 5 to 200 : 20 and 50 : 50, 3 to 40 features)
-    noise = problem.fourth_powers() - square / problem.n
+    noise = problem.fourth_powers() - square / (problem.neg.n + problem.pos.n)
     return float(min(max(noise, 0.0) / spread, 1.0)) if spread > 0 else 0.0

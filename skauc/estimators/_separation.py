@@ -31,6 +31,8 @@ from ._likelihood import add_products, own_class, second_derivatives, softmax
 from ._newton import unit_diagonal
 
 _EPS = np.finfo(float).eps
+_TINY_GRADIENT = 1e-8
+_LINEAR = 0.01  # quadratic convergence squares the decrement
 # Change of margins per step that shows separation: about 1 for separated classes, 0 at
 # a maximum
 _STANDSTILL = 0.1
@@ -45,12 +47,17 @@ _NO_GAIN = 1e-6  # sum of the program's gains, of rows of length 1, that is 0
 _ROUNDING = 1e-11
 
 
-def separation_along(objective, point, step):
+def separation_along(objective, point, step, previous):
     """The kind of separation that all pairs prove along a step, or None.
 
+    It is checked if the mean gradient is tiny and the decrement, whose previous value
+    is given, still falls linearly: near a maximum it falls quadratically, towards
+    infinity by e per step.
     If all margins of θ are positive, the classes are completely separated; if some
     margins along the step grow and none falls, quasi-completely. Offsets do not matter.
     """
+    if step.gradient > _TINY_GRADIENT or step.decrement2 <= _LINEAR * previous:
+        return None
     loss, gain = _margins(objective, step.d)
     if max(gain, -loss) < _STANDSTILL:  # there is a maximum
         return None
