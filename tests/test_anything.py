@@ -231,7 +231,7 @@ OPTIONS = {
     "bootstrap_auc.method": one_of(".632+", ".632", "oob"),
     "compare_auc.null": one_of(0.0, 0.5, 0.8, 1.0),
     "compare_auc.method": one_of("delong", "permutation", "welch"),
-    "GaussianAUCClassifier.threshold": one_of("youden", "prior", 0.1),
+    "GaussianAUCClassifier.threshold": one_of("youden", "prior"),
     "operating_points.threshold": rates,
     "operating_points.sensitivity": rates,
     "operating_points.best": one_of("youden", "closest"),

@@ -277,7 +277,6 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (gaussian, "shrinkage", 2.0, []),
     (gaussian, "shrinkage", "much", ["auto"]),
     (gaussian, "threshold", "best", ["youden"]),
-    (gaussian, "threshold", np.inf, ["finite"]),
     (gaussian, "standardize", "no", ["True or False"]),
     (skauc.AdaptivePrior, "attainable_power", -1.0, []),
     (skauc.AdaptivePrior, "refits", 1, []),

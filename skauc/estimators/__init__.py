@@ -37,7 +37,7 @@ for Σ.
 
 *Working coordinates* are ``(x − x̄)/s``; for P > n the coordinates of the n rows in
 their own span, where I stays I and tr Σ stays tr Σ, so that nothing is ever P×P.
-A matrix A with ``AᵀΣA = I`` on the range of Σ gives ``θ* = AAᵀμ``.
+On a singular Σ the part of μ outside its range, if any, is θ*.
 
 **3. Shrinkage.** With z_i the centred row i in working coordinates over √(n_c − 1), so
 that ``Σ = Σ_i z_i z_iᵀ``, Frobenius norms and n rows:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtrc, expit, logit
+from scipy.special import chdtrc, expit, log_expit, logit
 
 from .._validation import check_counted, check_score
 from ..statistics._checks import check_integer, check_option
@@ -222,7 +222,7 @@ def estimate_of(probability, positive, count, label) -> CalibrationEstimate:
             f"got {found.separation} separation"
         )
     # ℓ(a = 0, b = 1) = −Σ w log(1 + e^{∓logit}), − for events;  LR = 2(ℓ̂ − ℓ)
-    perfect = -count @ np.logaddexp(0, np.where(positive, -logits, logits))
+    perfect = count @ log_expit(np.where(positive, logits, -logits))
     statistic = max(float(2 * (found.log_likelihood - perfect)), 0.0)
     level, of_level = _level(logits, positive, count)
     errors = np.sqrt(np.diag(np.asarray(found.covariance)))  # the intercept first
@@ -384,7 +384,8 @@ def hosmer_lemeshow(
     positive, probability, weight, label = checked_probabilities(*given)
     check_option("rows", rows, ("training", "held-out"))
     check_integer("n_groups", n_groups, 2, _MOST_GROUPS)
-    n, observed, expected = grouped(probability, positive, weight, n_groups)
+    table = grouped(probability, positive, weight, n_groups)
+    n, observed, expected = table
     df = len(n) - 2 * (rows == "training")
     if df < 1:
         raise ValueError(
@@ -396,7 +397,6 @@ def hosmer_lemeshow(
         parts = [gap / mean * gap for mean in (expected, n - expected)]
     statistic = float(np.where(gap == 0, 0.0, parts).sum())
     pvalue = float(chdtrc(df, statistic))
-    table = n, observed, expected
     return HosmerLemeshow(statistic, df, pvalue, *table, pos_label=label)
 
 

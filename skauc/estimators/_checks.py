@@ -1,6 +1,7 @@
 """Checks of classes, their weights, and features."""
 
 import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
 
 from .._validation import check_floats, check_labels, check_score, distinct_labels
 from ..statistics._checks import check_interval, short
@@ -42,19 +43,10 @@ def class_weight(class_weight):
 
 def class_factors(class_weight, total, classes):
     """Factors of the classes' weights, whose sums are ``total``; shape (K,)."""
-    labels = classes.tolist()
     if isinstance(class_weight, dict):
-        # as in scikit-learn: a fold may lack a label, but a name may be misspelt
-        unknown = [name for name in class_weight if name not in labels]
-        unnamed = [label for label in labels if label not in class_weight]
-        if unknown and unnamed:
-            raise ValueError(
-                f"class_weight must name labels of {labels}, got {unknown[0]!r} and no "
-                f"weight of {unnamed[0]!r}"
-            )
-        return np.array([class_weight.get(k, 1.0) for k in labels], float)
+        return compute_class_weight(class_weight, classes=classes, y=classes)
     # "balanced": n/(K n_k), so that all classes weigh n/K
-    return total.sum() / (len(labels) * total)
+    return total.sum() / (len(classes) * total)
 
 
 # Features -----------------------------------------------------------------------------
@@ -80,7 +72,10 @@ def offset(values, n, classes) -> np.ndarray | None:
 
 
 def discriminant(X, y, given_priors):
-    """Check the rows of a discriminant; return the labels."""
+    """Check the rows of a discriminant; return the labels, and those for the parent.
+
+    The parent gets them as given, except numbers of dtype object, which it refuses.
+    """
     refuse_collection("X", X)
     if y is None:
         raise ValueError("y should be a 1d array, got None")
@@ -89,12 +84,7 @@ def discriminant(X, y, given_priors):
         priors(given_priors, len(distinct_labels(column, name="y")))
     if isinstance(X, np.ndarray) and X.dtype.kind in "fiu" and X.ndim == 2 and X.size:
         feature_range(X)
-    return column
-
-
-def own_dtype(y, labels):
-    """The labels as given, except numbers of dtype object, which the parent refuses."""
-    return y if np.asarray(y).dtype == labels.dtype else labels
+    return column, y if np.asarray(y).dtype == column.dtype else column
 
 
 def priors(given, n_classes):

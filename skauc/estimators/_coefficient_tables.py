@@ -5,8 +5,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..statistics._checks import check_integer, check_interval, short
-from ..statistics._result import Result, table_text
+from ..statistics._checks import check_interval, short
+from ..statistics._result import Result, interval_lines, table_text
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -37,7 +37,7 @@ class _CoefficientRows(Result):
         -------
         str
         """
-        return interval_lines(self._columns(), digits)
+        return "\n".join(interval_lines(self._columns(), digits))
 
     def _columns(self):
         return {"": self.names} | {name: getattr(self, name) for name in self._shown}
@@ -162,24 +162,13 @@ class CoefficientTable(_CoefficientRows):
             row = self.names.index(name)
             units[row] = check_interval(f"per of {name!r}", unit, 0, closed="neither")
             names[row] = f"{name} (per {unit:g})"
-        known = {
-            field.name: getattr(self, field.name) for field in fields(OddsRatioTable)
-        }
+        shared = (field.name for field in fields(OddsRatioTable))
+        known = {name: getattr(self, name) for name in shared}
         known["names"] = tuple(names)
         with np.errstate(over="ignore"):  # beyond e^709 they are infinite
             for name in ("estimate", "low", "high"):
                 known[name] = np.exp(units * known[name])
         return OddsRatioTable(**known)
-
-
-def interval_lines(columns, digits) -> str:
-    """Name, estimate and limits of each row of a table."""
-    check_integer("digits", digits, 0, 15)
-    rows = zip(*(columns[k] for k in ("", "estimate", "low", "high")), strict=True)
-    return "\n".join(
-        f"{name}: {estimate:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
-        for name, estimate, low, high in rows
-    )
 
 
 class LikelihoodRatio(NamedTuple):

@@ -34,7 +34,7 @@ class FirthObjective(Objective):
     def at(self, theta) -> Point:
         """ℓ* at θ; its information is that of the augmented rows."""
         point = super().at(theta)
-        H, by_theta = point.information, self.coordinates.derivatives
+        H, by_theta = point.information, self.coordinates.by_theta
         try:
             L = linalg.cholesky(H, lower=True)
         except linalg.LinAlgError:  # no row has information so far out: halve the step
@@ -44,14 +44,14 @@ class FirthObjective(Objective):
         root = self.coordinates.parameters(inverse.ravel())
         G, added, bend, M = self.sums(_leverage_terms, theta, root)
         bend = M.T @ M / 2 - bend if root.shape[1] <= _LARGEST_RANK else added
-        G, added = by_theta(G, added)
+        added = by_theta(added)
         return replace(
             point,
             # ½ log det(LLᵀ) = Σ log L_ii
             objective=point.log_likelihood + np.log(np.diag(L)).sum(),
-            gradient=point.gradient + G,
+            gradient=point.gradient + by_theta(G),
             information=H + added,
-            curvature=H + by_theta(bend[0], bend)[1],
+            curvature=H + by_theta(bend),
         )
 
 

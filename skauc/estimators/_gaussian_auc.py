@@ -10,7 +10,7 @@ from ..statistics._moments import Moments
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check
 from ._base import LinearClassifier
-from ._rayleigh import RayleighProblem, shrinkage_weight, whitening
+from ._rayleigh import RayleighProblem, best_direction, shrinkage_weight
 from ._rows import open_rows, unchanged_by_errors
 
 _SEPARABLE = (
@@ -51,11 +51,10 @@ class GaussianAUCClassifier(LinearClassifier):
     standardize : bool, default=True
         Shrink towards the diagonal of Σ (the identity for standardised features)
         instead of the identity. It has no effect without shrinkage.
-    threshold : {"youden", "prior"} or float, default="youden"
-        Value of the score at which ``decision_function`` is 0: the point of ``roc_``
-        with the largest TPR − FPR (``"youden"``), Bayes' rule with the class
-        frequencies and equal variances (``"prior"``), or a given value of
-        ``X @ coef_``.
+    threshold : {"youden", "prior"}, default="youden"
+        Where ``decision_function`` is 0: at the point of ``roc_`` with the largest
+        TPR − FPR (``"youden"``), or at that of Bayes' rule with the class frequencies
+        and equal variances (``"prior"``).
 
     Attributes
     ----------
@@ -164,16 +163,16 @@ class GaussianAUCClassifier(LinearClassifier):
         """
         self._check_parameters()
         with unchanged_by_errors(self, X):
-            rows = open_rows(self, X, y, sample_weight, binary=True)
-            rows = rows.raised(by_class=True)
+            given = open_rows(self, X, y, sample_weight, binary=True)
+            rows = given.raised(by_class=True)
             self.classes_ = rows.classes
             if rows.n_rows < rows.n_features:
                 self.__dict__.pop("moments_", None)
-                return self._solve(RayleighProblem.of_few_rows(rows, self.standardize))
-            self.moments_ = rows.class_moments()
-            return self._solve(
-                RayleighProblem.of_moments(*self.moments_, self.standardize, rows)
-            )
+                problem = RayleighProblem.of_few_rows(rows, self.standardize)
+            else:
+                parts = self.moments_ = rows.class_moments()
+                problem = RayleighProblem.of_moments(*parts, self.standardize, rows)
+            return self._solve(problem, given.counts)
 
     @available_if(_can_stream)
     def partial_fit(self, X, y=None, classes=None, sample_weight=None):
@@ -219,9 +218,10 @@ class GaussianAUCClassifier(LinearClassifier):
             if not first:
                 parts = map(Moments.__add__, self.moments_, parts)
             self.classes_, self.moments_ = known, tuple(parts)
-            if min(part.n for part in self.moments_) > 1:
+            counts = [part.n for part in self.moments_]
+            if min(counts) > 1:
                 problem = RayleighProblem.of_moments(*self.moments_, self.standardize)
-                self._solve(problem)
+                self._solve(problem, counts)
         return self
 
     def _check_parameters(self):
@@ -230,21 +230,18 @@ class GaussianAUCClassifier(LinearClassifier):
             check_option("shrinkage", self.shrinkage, ("auto",))
         elif self.shrinkage is not None:
             check_interval("shrinkage", self.shrinkage, 0, 1)
-        if isinstance(self.threshold, str):
-            check_option("threshold", self.threshold, ("youden", "prior"))
-        else:
-            check_interval("threshold", self.threshold, closed="neither")
+        check_option("threshold", self.threshold, ("youden", "prior"))
         check_flag("standardize", self.standardize)
 
-    def _solve(self, problem):
-        """Set the fitted attributes from the solution of a problem."""
+    def _solve(self, problem, counts):
+        """Set the fitted attributes from the solution of a problem of so many rows."""
         self.shrinkage_ = shrinkage_weight(problem, self.shrinkage)
         theta, scores = problem.unit_deviation(self._direction(problem))
         coef, roc = problem.leave(theta), BinormalROC.from_moments(*scores)
         # With a pooled deviation of 1, log odds per unit are the difference of means.
         self.auc_, self.slope_ = roc.auc, roc.mean_pos - roc.mean_neg
         centre = float(coef @ problem.origin)  # X @ coef_ less the projected scores
-        cut = self._threshold(roc, problem, centre)
+        cut = self._threshold(roc, np.log(counts[1] / counts[0]))
         # Scores of θ are X @ coef_ − coef·origin; the decision is 0 at the cut.
         self.coef_, self.intercept_ = coef[None, :], np.array([-cut - centre])
         self.roc_ = BinormalROC(
@@ -254,27 +251,26 @@ class GaussianAUCClassifier(LinearClassifier):
 
     def _direction(self, problem):
         """θ* up to scale."""
-        mu, sigma = problem.mu, problem.shrunk(self.shrinkage_)
+        mu, sigma = problem.pos.mean - problem.neg.mean, problem.shrunk(self.shrinkage_)
         if not mu.any():
-            _warn("The class means are equal: no direction separates them (AUC 1/2)")
+            text = "The class means are equal: no direction separates them (AUC 1/2)"
+            warn_caller(text, ConvergenceWarning)
             return mu
-        A, piling = whitening(sigma, mu)
-        if A.shape[1] < len(mu) or piling is not None:
-            size = f"rank {A.shape[1]} with {problem.n_features} features"
-            _warn((_DEPENDENT if piling is None else _SEPARABLE).format(size=size))
-        # θ* ∝ Σ⁻¹μ = AAᵀμ (section 2)
-        return A @ (A.T @ mu) if piling is None else piling
+        theta, rank, piles = best_direction(sigma, mu)
+        if rank < len(mu):
+            size = f"rank {rank} with {problem.n_features} features"
+            text = (_SEPARABLE if piles else _DEPENDENT).format(size=size)
+            warn_caller(text, ConvergenceWarning)
+        return theta
 
-    def _threshold(self, roc, problem, centre):
+    def _threshold(self, roc, log_odds):
         """Return the projected score at which the decision is 0."""
         middle = (roc.mean_neg + roc.mean_pos) / 2
-        if not isinstance(self.threshold, str):
-            return float(self.threshold) - centre
         if self.slope_ == 0:
             return middle
         if self.threshold == "prior":
             # log odds for variance 1 in both classes: slope (s − middle) + log(n₁/n₀)
-            return middle - problem.log_odds / self.slope_
+            return middle - log_odds / self.slope_
         threshold = roc.youden().threshold
         if not np.isfinite(threshold):
             return middle
@@ -291,8 +287,3 @@ class GaussianAUCClassifier(LinearClassifier):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
-
-
-def _warn(text):
-    """Warn at the line of the caller."""
-    warn_caller(text, ConvergenceWarning)

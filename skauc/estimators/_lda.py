@@ -95,12 +95,12 @@ covariance_estimator
         -------
         LinearDiscriminantROC
         """
-        labels = check.discriminant(X, y, self.priors)
+        labels, given = check.discriminant(X, y, self.priors)
         # classes of one mean have explained_variance_ratio_ 0/0 = NaN
         quiet = np.errstate(invalid="ignore")
         with unchanged_by_errors(self, X), quiet:
             try:
-                super().fit(X, check.own_dtype(y, labels))
+                super().fit(X, given)
             except (IndexError, ValueError) as error:
                 # without a varying feature the parent raises an IndexError, or an error
                 # of LAPACK before scipy 1.14

@@ -17,15 +17,12 @@ class Coding:
 
     T: np.ndarray  # contrasts of the classes, (K, M)
     fit_intercept: bool
-    factors: np.ndarray | None = None  # factors of the weights of the classes
     shift: np.ndarray | None = None  # subtracted from the features
 
     def parts(self, block):
-        """Yield shifted rows, codes, weights times class factors, and offsets."""
-        for rows, codes, weight, offset in block.parts():
-            rows = rows if self.shift is None else rows - self.shift
-            weight = weight if self.factors is None else weight * self.factors[codes]
-            yield rows, codes, weight, offset
+        """Yield shifted rows, codes, weights and offsets."""
+        for rows, *columns in block.parts():
+            yield rows if self.shift is None else rows - self.shift, *columns
 
     def logits(self, rows, B, offset=0.0):
         """F = T (X̃B + offset)ᵀ, one column per row of X."""
@@ -44,13 +41,11 @@ class Coding:
             yield rows, p, codes, weight
 
 
-def coding_matrix(n_classes, reference, *, symmetric):
-    """The matrix T: reference cells, or orthonormal contrasts that add up to 0."""
-    if n_classes == 2:
-        return np.array([[0.0], [1.0]])
-    if symmetric:
+def coding_matrix(n_classes, reference):
+    """The matrix T of a reference, or orthonormal contrasts that add up to 0."""
+    if reference is None and n_classes > 2:
         return linalg.helmert(n_classes).T
-    return np.delete(np.eye(n_classes), reference, axis=1)
+    return np.delete(np.eye(n_classes), reference or 0, axis=1)
 
 
 # Sums over the rows of a block --------------------------------------------------------
@@ -95,10 +90,9 @@ def second_derivatives(T, S, size):
 
 
 def squared_scores(block, coding, B):
-    """``Σ (w c)² s sᵀ`` of scores s, weights w and factors c of the classes."""
+    """``Σ w² s sᵀ`` of scores s and weights w."""
     meat = np.zeros((B.size, B.size))
-    for score, weight in _scores(block, coding, B):
-        score = score * weight[:, None]
+    for score in _scores(block, coding, B):
         meat += score.T @ score
     return meat
 
@@ -106,18 +100,17 @@ def squared_scores(block, coding, B):
 def cluster_scores(block, coding, B):
     """Sums of ``w s`` over the clusters of the rows, of shape (G, M(P + 1))."""
     sums, start = np.zeros((block.groups.max() + 1, B.size)), 0
-    for score, weight in _scores(block, coding, B):
-        groups = block.groups[start : start + len(score)]
-        np.add.at(sums, groups, score * weight[:, None])
+    for score in _scores(block, coding, B):
+        np.add.at(sums, block.groups[start : start + len(score)], score)
         start += len(score)
     return sums
 
 
 def _scores(block, coding, B):
-    """Yield scores ``s_i = Tᵀ(Y_i − p_i) ⊗ x̃_i`` and weights."""
+    """Yield weighted scores ``w_i s_i = w_i Tᵀ(Y_i − p_i) ⊗ x̃_i``."""
     for rows, p, codes, weight in coding.probabilities(block, B):
-        contrasts = coding.T.T @ _residuals(p, codes)
-        yield np.hstack([rows * r[:, None] for r in contrasts]), weight
+        contrasts = coding.T.T @ _residuals(p, codes) * weight
+        yield np.hstack([rows * r[:, None] for r in contrasts])
 
 
 def _residuals(p, codes):

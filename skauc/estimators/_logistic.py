@@ -1,6 +1,5 @@
 """Logistic regression by Newton's method, with the inference that belongs to it."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -22,6 +21,10 @@ from ._rows import open_rows, unchanged_by_errors
 
 # Maximum likelihood only, as a property
 _CRITERION = {"firth": False, "weighted": False, "error": AttributeError}
+_OF_SOLUTION = (
+    *("coef", "intercept", "log_likelihood", "rank", "n_observations", "n_iter"),
+    *("converged", "separation"),
+)
 
 
 class IRLSLogisticRegression(LinearClassifier):
@@ -252,7 +255,7 @@ class IRLSLogisticRegression(LinearClassifier):
             solution = problem.maximise(rows, tol=self.tol, max_iter=self.max_iter)
         self.reference_ = self.classes_[problem.reference]
         self.has_offset_ = offset is not None
-        for name in set(vars(solution)) - {"covariance", "null"}:
+        for name in _OF_SOLUTION:
             setattr(self, f"{name}_", getattr(solution, name))
         self.deviance_ = -2 * solution.log_likelihood
         names = [f"x{j}" for j in range(self.n_features_in_)]
@@ -330,12 +333,7 @@ class IRLSLogisticRegression(LinearClassifier):
     def _rows(self, X, y=None, sample_weight=None, offset=None, **known):
         """Check the rows of a fit, or rows that are passed again."""
         known |= {"offset": offset, "binary": self.penalty == "firth"}
-        rows = open_rows(self, X, y, sample_weight, **known)
-        if self.class_weight is not None:
-            factors = check.class_factors(self.class_weight, rows.counts, rows.classes)
-            rows = replace(rows, factors=factors)
-            rows.check_totals()
-        return rows
+        return open_rows(self, X, y, sample_weight, **known)
 
     def _again(self, rows, groups):
         """The rows of the fit, which are kept, or passed again."""
@@ -373,7 +371,8 @@ class IRLSLogisticRegression(LinearClassifier):
         first.
         """
         inference = self._inference("standard_errors_", error=AttributeError)
-        return inference.errors().reshape(len(self.classes_) - 1, -1)
+        errors = inference.errors(inference.solution.covariance)
+        return errors.reshape(len(self.classes_) - 1, -1)
 
     @property
     def aic_(self):

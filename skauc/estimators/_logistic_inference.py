@@ -15,9 +15,10 @@ https://doi.org/10.1093/biomet/73.1.13).
 """
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from scipy.optimize import brentq
 from scipy.special import chdtrc, ndtr, ndtri
 from sklearn.exceptions import ConvergenceWarning
@@ -29,7 +30,7 @@ from ..statistics._weights import NOT_COUNTS, SampleWeightWarning
 from ._coefficient_tables import CoefficientTable, LikelihoodRatio, WaldTest
 from ._likelihood import cluster_scores, squared_scores
 from ._logistic_problem import LogisticProblem, LogisticSolution
-from ._newton import Objective, Point, climb, solve
+from ._newton import Objective, Point, climb, solve, unit_diagonal
 
 # The square of tol is the error of ℓ: limits are good to ten digits. Maximum likelihood
 # takes up to 7 steps, Firth's on 30 separated rows 44
@@ -38,7 +39,8 @@ _LIMIT_TOL = 1e-10  # error of a limit, in standard errors
 _STARTS = 6  # maxima found elsewhere from which a limit of Firth's profile is checked
 _SAME = 1e-5  # difference of ℓ* of two maxima that are one
 _SAME_ROWS = 1e-6  # relative difference of two log-likelihoods of the same float32 rows
-_NO_EFFECT = 1e-7  # share of a sum of absolute terms below which the sum is 0
+_height = attrgetter("objective")  # of a point
+_NO_EFFECT = 1e-7  # part of a row of length 1 along a dependence that is 0
 
 
 @dataclass(eq=False)
@@ -97,18 +99,16 @@ class ProfileLikelihood:
 
         NaN where a coefficient is not estimable, with an error of NaN.
         """
-        known = np.flatnonzero(~np.isnan(errors))
+        known, contrasts = np.flatnonzero(~np.isnan(errors)), np.eye(len(coef))
         roots, limits = np.full(len(coef), np.nan), np.full((len(coef), 2), np.nan)
         # χ²₁ = z²: the test keeps values with |r| ≤ Φ⁻¹ of the tail
         for j in known:
-            L = np.eye(len(coef))[[j]]
-            limits[j] = self.limits(L, errors[j], quantile)
-            roots[j] = self.fall(L, -coef[[j]])
-        if not self.objective.concave:
-            self.n_starts = _STARTS
-            for j in known:
-                L = np.eye(len(coef))[[j]]
-                roots[j] = self.fall(L, -coef[[j]], checked=True)
+            limits[j] = self.limits(contrasts[[j]], errors[j], quantile)
+        self.n_starts = _STARTS
+        for j in known:
+            L = contrasts[[j]]
+            roots[j] = self.fall(L, -coef[[j]], checked=True)
+            if not self.objective.concave:
                 limits[j] = self._look_again(L, errors[j], limits[j], quantile)
         self.warn()
         # sign(β̂) √{2(ℓ(θ̂) − max ℓ(θ : θ_j = 0))}
@@ -135,7 +135,7 @@ class ProfileLikelihood:
         # d with aᵀd = aᵀd̂ + gap: some logits of the first may be far out
         d, along = self.point.theta, solve(self.point.information, held)
         tangent = d + along @ np.linalg.solve(held.T @ along, gap)
-        shortest = held @ np.linalg.solve(held.T @ held, held.T @ d + gap)
+        shortest = self._nearest(0 * d, held, gap)
         start = max(map(self.objective.at, (tangent, shortest)), key=_height)
         best, starts = start, [start]
         if not self.objective.concave:
@@ -160,8 +160,12 @@ class ProfileLikelihood:
         reach = held.T @ away
         if len(gap) == 1 and 0 < gap * reach < reach**2:
             return self.objective.at(self.point.theta + gap / reach * away)
-        shortest = held @ np.linalg.solve(held.T @ held, gap - reach)
-        return self.objective.at(far + shortest)
+        return self.objective.at(self._nearest(far, held, gap))
+
+    def _nearest(self, d, held, gap):
+        """The nearest point to d where ``heldᵀ(d − d̂) = gap``."""
+        missing = gap - held.T @ (d - self.point.theta)
+        return d + held @ np.linalg.solve(held.T @ held, missing)
 
     def warn(self):
         """Warn once of doubtful maxima, from outside of scipy's frames."""
@@ -208,12 +212,8 @@ class LogisticInference:
     @property
     def coef(self):
         """Coefficients of each class but the reference, each intercept first."""
-        coef = self.solution.coef
-        if self.problem.fit_intercept:
-            coef = np.column_stack([self.solution.intercept, coef])
-        if len(coef) > 1:
-            coef = np.delete(coef, self.problem.reference, axis=0)
-        return coef.ravel()
+        coef, has_intercept = self.solution.contrasts, self.problem.fit_intercept
+        return (np.roll(coef, 1, axis=1) if has_intercept else coef[:, :-1]).ravel()
 
     @property
     def n_parameters(self) -> int:
@@ -234,12 +234,10 @@ class LogisticInference:
             )
         return replace(self, feature_names=names)
 
-    def errors(self, covariance=None):
+    def errors(self, covariance):
         """Standard errors of the coefficients; NaN for those not estimable."""
-        V = self.solution.covariance if covariance is None else covariance
-        errors = np.sqrt(np.maximum(np.diag(V), 0))
-        known = is_estimable(np.eye(len(errors)), self.solution.null)
-        return np.where(known, errors, np.nan)
+        errors = np.sqrt(np.maximum(np.diag(covariance), 0))
+        return np.where(self._is_estimable(np.eye(len(errors))), errors, np.nan)
 
     def table(self, level, method, kind, groups, reopen) -> CoefficientTable:
         """The table of Wald's tests, or of likelihood-ratio tests."""
@@ -327,12 +325,11 @@ class LogisticInference:
 
     def _likelihood(self, rows):
         """The likelihood of the rows of the fit, which are given again."""
-        solution = self.solution
-        coef = solution.coef
-        if self.problem.fit_intercept:
-            coef = np.column_stack([coef, solution.intercept])
-        likelihood = ProfileLikelihood(*self.problem.opened(rows, coef))
-        again, once = likelihood.point.log_likelihood, solution.log_likelihood
+        objective, _ = self.problem.opened(rows)
+        coordinates, B = objective.coordinates, self.solution.contrasts.T
+        theta = coordinates.enter(B[: len(coordinates.scale)])
+        likelihood = ProfileLikelihood(objective, objective.at(theta))
+        again, once = likelihood.point.log_likelihood, self.solution.log_likelihood
         # other rows have another likelihood at these coefficients
         if not abs(again - once) <= _SAME_ROWS * abs(once):
             raise ValueError(
@@ -372,16 +369,17 @@ class LogisticInference:
     def _hypothesis(self, contrast, null):
         """L of shape (q, M(P + 1)) and ``Lθ − null``, estimable."""
         null = check_numbers("null", null, closed="neither")
-        named = isinstance(contrast, slice | str) or _are_names(contrast)
+        names = [name for name in np.ravel(contrast) if isinstance(name, str)]
+        named = bool(names) or isinstance(contrast, slice)
         L = check_contrast(self._rows_of(contrast) if named else contrast, self.coef)
         if null.shape not in ((), (len(L),)):
             raise ValueError(f"null must be a number, or {len(L)}, got {null}")
         gap = L @ self.coef - null
-        known = is_estimable(L, self.solution.null)
+        known = self._is_estimable(L)
         if known.all():
             return L, gap
         if named:
-            parts = _estimable_part(L, self.solution.null)
+            parts = self._estimable_part(L)
             return parts @ L, parts @ gap
         raise ValueError(
             "contrast must be estimable where features are linearly dependent, got "
@@ -392,8 +390,8 @@ class LogisticInference:
     def _rows_of(self, features):
         """The contrast that all coefficients of features are 0."""
         names = self.feature_names
-        wanted = [features] if isinstance(features, str) else features
-        wanted = names[wanted] if isinstance(wanted, slice) else list(wanted)
+        by_place = isinstance(features, slice)
+        wanted = names[features] if by_place else np.ravel(features).tolist()
         unknown = [name for name in wanted if name not in names]
         if unknown:
             raise ValueError(
@@ -408,16 +406,41 @@ class LogisticInference:
 
     def errors_of_logits(self, X):
         """Standard error of the logit of each row; NaN if it is not estimable."""
-        solution, errors, P = self.solution, self.errors(), X.shape[1]
         # √(x̃ᵀVx̃) = ‖rootᵀx̃‖ with root rootᵀ = V, in units of the errors
-        unit = np.where(errors > 0, errors, 1.0)
-        values, vectors = np.linalg.eigh(solution.covariance / unit / unit[:, None])
+        V, unit = unit_diagonal(self.solution.covariance)
+        values, vectors = np.linalg.eigh(V)
         root = unit[:, None] * vectors * np.sqrt(np.maximum(values, 0))
-        # without an intercept there is no row above the features
-        first, null = root[:-P].sum(axis=0), solution.null
-        size = np.linalg.norm(np.asarray(X @ root[-P:]) + first, axis=1)
-        known = is_estimable(X, null[-P:], null[:-P].sum(axis=0))
-        return np.where(known, size, np.nan)
+        if self.problem.fit_intercept:
+            stack = sparse.hstack if sparse.issparse(X) else np.hstack
+            X = stack([np.ones((X.shape[0], 1)), X])
+        errors = np.linalg.norm(np.asarray(X @ root), axis=1)
+        return np.where(self._is_estimable(X), errors, np.nan)
+
+    def _is_estimable(self, L):
+        """Whether each row of L vanishes for the directions that change no logit."""
+        return (np.abs(self._without_effect(L)[0]) <= _NO_EFFECT).all(axis=1)
+
+    def _without_effect(self, L):
+        """Rows of length 1, of parameters of unit spread, times null; their lengths."""
+        rows = np.asarray(L @ self.solution.scaled)
+        length = np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows @ self.solution.null / np.where(length > 0, length, 1.0), length
+
+    def _estimable_part(self, L):
+        """Combinations A of the rows of L with ``A L`` estimable, one row each.
+
+        Models with and without a factor whose columns add up to the intercept differ by
+        one degree of freedom less than columns.
+        """
+        image, length = self._without_effect(L)
+        parts = linalg.null_space(image.T, rcond=_NO_EFFECT)
+        if not parts.shape[1]:
+            raise ValueError(
+                "contrast must name features that the others do not replace, got "
+                "features without which the model has the same likelihood; name fewer "
+                "of them"
+            )
+        return (parts / length).T
 
     # Refusals -------------------------------------------------------------------------
 
@@ -449,40 +472,6 @@ class LogisticInference:
         else:
             return self._warn_unless_counts() if counts else None
         raise error(f"{name} is {rule}")
-
-
-def _are_names(contrast):
-    """Whether a contrast consists of texts."""
-    return np.ndim(contrast) == 1 and all(isinstance(name, str) for name in contrast)
-
-
-def _estimable_part(L, null):
-    """Combinations A of the rows of L with ``A L`` estimable, one row each.
-
-    Models with and without a factor whose columns add up to the intercept differ by
-    one degree of freedom less than columns.
-    """
-    image = L @ null
-    size = np.abs(image).max(axis=1, keepdims=True)
-    size[size == 0] = 1.0
-    parts = linalg.null_space((image / size).T, rcond=_NO_EFFECT) / size
-    if not parts.shape[1]:
-        raise ValueError(
-            "contrast must name features that the others do not replace, got features "
-            "without which the model has the same likelihood; name fewer of them"
-        )
-    return parts.T
-
-
-def _height(point):
-    """The objective at a point."""
-    return point.objective
-
-
-def is_estimable(L, null, constant=0.0):
-    """Whether ``Lθ + constant`` is 0 for each direction without effect, row by row."""
-    size = abs(L) @ np.abs(null) + np.abs(constant)
-    return (np.abs(L @ null + constant) <= _NO_EFFECT * size).all(axis=1)
 
 
 def check_contrast(contrast, coef):

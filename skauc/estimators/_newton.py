@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ..statistics._numerics import RANGE, TINY
-from . import _checks as check
+from ..statistics._numerics import RANGE
 from ._likelihood import Coding, likelihood_terms
 from ._rows import FitRows
 
@@ -36,7 +35,7 @@ class Coordinates:
     R: np.ndarray | None
     shift: np.ndarray | None
     n_features: int
-    null: np.ndarray  # directions of B, without shift, that change no logit, as columns
+    null: np.ndarray  # unit directions of sB that change no logit, as columns
 
     @classmethod
     def of_gram(cls, gram, fit_intercept, total, shift=None) -> Coordinates:
@@ -48,21 +47,20 @@ class Coordinates:
         constant = variance <= (8 * _EPS * mean) ** 2
         variance = np.where(constant, np.maximum(mean**2, 1), variance)
         scale = np.append(np.sqrt(variance), np.ones(len(gram) - P))
-        values, vectors = linalg.eigh(gram / scale / scale[:, None])
-        kept = values > 16 * len(gram) * _EPS * values[-1]  # beyond eigh's rounding
-        if not kept.any():
+        values, vectors, null = spectrum(gram / scale / scale[:, None])
+        if not len(values):
             raise ValueError(
                 "X must have a value other than 0 in a row of positive weight if "
                 "fit_intercept=False, got zeros only"
             )
-        if kept.all():
-            return cls(scale, None, shift, P, np.zeros((len(scale), 0)))
-        A, null = (vectors[:, k] / scale[:, None] for k in (kept, ~kept))
+        if not null.shape[1]:
+            return cls(scale, None, shift, P, null)
         # logits do not change along the null space: take the shortest coefficients
-        null = null / np.abs(null).max(axis=0)
-        A = A - null @ linalg.lstsq(null[:P], A[:P])[0]
-        noise = 16 * len(gram) * _EPS * values[-1] / values[kept].min()
-        null = _without_noise(vectors[:, ~kept], scale, shift, noise)
+        A, flat = vectors / scale[:, None], null / scale[:, None]
+        flat = flat / np.abs(flat).max(axis=0)
+        A = A - flat @ linalg.lstsq(flat[:P], A[:P])[0]
+        noise = 16 * len(gram) * _EPS * values[-1] / values[0]
+        null = np.where(np.abs(null) <= noise, 0.0, null)
         return cls(scale, A * scale[:, None], shift, P, null)
 
     @property
@@ -76,14 +74,15 @@ class Coordinates:
         theta = theta if self.R is None else self.R @ theta
         return theta / self.scale[:, None]
 
-    def derivatives(self, G, H):
-        """First and second derivatives by θ from those by the columns of B."""
-        s = np.tile(self.scale, len(G) // len(self.scale))
-        G, H = G / s, H / s / s[:, None]
-        if self.R is None:
-            return G, H
-        R = np.kron(np.eye(len(G) // len(self.scale)), self.R)
-        return R.T @ G, R.T @ H @ R
+    def by_theta(self, derivatives):
+        """First or second derivatives by θ from those by the columns of B."""
+        M = len(derivatives) // len(self.scale)
+        for _ in range(derivatives.ndim):
+            derivatives = derivatives / np.tile(self.scale, M)
+            if self.R is not None:
+                derivatives = derivatives @ np.kron(np.eye(M), self.R)
+            derivatives = derivatives.T
+        return derivatives
 
     def leave(self, theta):
         """Columns of coefficients and intercept from θ."""
@@ -100,18 +99,6 @@ class Coordinates:
         theta = B * self.scale[:, None]
         theta = theta if self.R is None else linalg.lstsq(self.R, theta)[0]
         return theta.T.ravel()
-
-
-def _without_noise(null, scale, shift, noise):
-    """Directions of B without a shift, from those of unit length in scaled columns."""
-    null = np.where(np.abs(null) <= noise, 0.0, null) / scale[:, None]
-    if shift is not None:
-        parts = np.vstack([null[-1:], -shift[:, None] * null[:-1]])
-        level = parts.sum(axis=0)
-        null[-1] = np.where(
-            np.abs(level) <= noise * np.abs(parts).sum(axis=0), 0, level
-        )
-    return null
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +128,7 @@ class Objective:
         """Second derivatives of the ridge by θ, which leaves the intercept out."""
         size, M = len(self.coordinates.scale), self.coding.T.shape[1]
         ridge = np.tile(np.arange(size) < self.coordinates.n_features, M) * self.ridge
-        return self.coordinates.derivatives(ridge, np.diag(ridge))[1]
+        return self.coordinates.by_theta(np.diag(ridge))
 
     def sums(self, function, theta, *shared):
         """Sum over blocks of a function of the block, the coding and B."""
@@ -155,7 +142,7 @@ class Objective:
 
     def point(self, theta, value, G, H) -> Point:
         """The point with the given sums over rows."""
-        gradient, information = self.coordinates.derivatives(G.T.ravel(), H)
+        gradient, information = map(self.coordinates.by_theta, (G.T.ravel(), H))
         pull = self.penalty @ theta
         return Point(
             theta,
@@ -167,18 +154,24 @@ class Objective:
         )
 
     @cached_property
-    def null(self):
-        """Directions of the original parameters, intercepts first, without effect."""
-        return self._of_contrasts(self.coordinates.null)
-
-    @cached_property
     def to_original(self):
         """Matrix from θ to the original parameters, each intercept first."""
-        theta = np.eye(self.coordinates.rank)
-        return self._of_contrasts(self.coordinates.leave(theta.ravel()))
+        return self._original(self.coordinates)
 
-    def _of_contrasts(self, columns):
-        """Columns of B for each contrast, each intercept first."""
+    @property
+    def scaled_and_null(self):
+        """Matrix to the original parameters from all ``sB``, and those of no effect.
+
+        Both are empty if all have an effect.
+        """
+        frame, M = self.coordinates, self.coding.T.shape[1]
+        if frame.R is None:
+            return np.zeros((M * frame.rank, 0)), np.zeros((0, 0))
+        return self._original(replace(frame, R=None)), np.kron(np.eye(M), frame.null)
+
+    def _original(self, coordinates):
+        """Matrix from coordinates to the original parameters, each intercept first."""
+        columns = coordinates.leave(np.eye(coordinates.rank).ravel())
         first = np.roll(columns, int(self.coding.fit_intercept), axis=0)
         return np.kron(np.eye(self.coding.T.shape[1]), first)
 
@@ -190,7 +183,7 @@ class Objective:
         """
         V = solve(point.information, np.eye(len(point.theta)))
         if meat is not None:
-            V = V @ self.coordinates.derivatives(meat[0], meat)[1] @ V
+            V = V @ self.coordinates.by_theta(meat) @ V
         covariance = self.to_original @ V @ self.to_original.T
         return (covariance + covariance.T) / 2
 
@@ -205,7 +198,7 @@ def standardised(rows, coding):
         # Σ w x² ≤ Σ w max x²
         square, (low, high) = np.diag(terms[2])[:P], RANGE
         if not np.all((square > rows.total * low**2) & (square < high)):
-            rows.map(_check_range)
+            rows.class_moments()  # raises with the reason
     mean, variance = _mean_and_variance(terms[2][:size, :size], P, rows.total)
     if np.any(mean**2 > _LARGE_MEAN * variance):
         coding = replace(coding, shift=mean)
@@ -213,11 +206,6 @@ def standardised(rows, coding):
     gram = terms[2][:size, :size]
     args = coding.fit_intercept, rows.total, coding.shift
     return Coordinates.of_gram(gram, *args), coding, terms
-
-
-def _check_range(rows):
-    """Check the sizes of the features of rows in memory."""
-    check.feature_range(rows.X)
 
 
 def _mean_and_variance(gram, P, total):
@@ -306,14 +294,29 @@ def climb(objective, point, basis=None, *, tol=1e-8, max_iter=50, stop=None) -> 
 
 def solve(A, b):
     """Solve a positive semidefinite system, by least squares if it is singular."""
-    # Unit diagonal, (A/rrᵀ)(r∘x) = b/r: nearly the best condition that a diagonal
-    # scaling gives (van der Sluis 1969, https://doi.org/10.1007/BF02165096).
-    root = np.sqrt(np.maximum(np.diag(A), TINY))
-    A = A / root / root[:, None]
-    b = (b.T / root).T
+    A, root = unit_diagonal(A)
+    b = (b.T / root).T  # (A/rrᵀ)(r∘x) = b/r
     try:
         x = linalg.cho_solve(linalg.cho_factor(A, lower=True), b)
     except linalg.LinAlgError:
         # the least-squares solution of least norm ignores directions of rounding
         x = linalg.lstsq(A, b, cond=len(A) * _EPS)[0]
     return (x.T / root).T
+
+
+def unit_diagonal(A):
+    """``A/rrᵀ`` with ones on its diagonal, and r; r is 1 where the diagonal is 0.
+
+    Nearly the best condition that a diagonal scaling gives (van der Sluis 1969,
+    https://doi.org/10.1007/BF02165096).
+    """
+    root = np.sqrt(np.maximum(np.diag(A), 0))
+    root[root == 0] = 1.0
+    return A / root / root[:, None], root
+
+
+def spectrum(A):
+    """Eigenvalues beyond rounding, their eigenvectors, and the other eigenvectors."""
+    values, vectors = linalg.eigh(A)
+    kept = values > 16 * len(A) * _EPS * values[-1]
+    return values[kept], vectors[:, kept], vectors[:, ~kept]

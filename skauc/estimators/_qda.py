@@ -108,9 +108,9 @@ class QuadraticDiscriminantROC(NumpyCurves, QuadraticDiscriminantAnalysis):
         -------
         QuadraticDiscriminantROC
         """
-        labels = check.discriminant(X, y, self.priors)
+        labels, given = check.discriminant(X, y, self.priors)
         with columns_named(X):
-            super().fit(X, check.own_dtype(y, labels))
+            super().fit(X, given)
         rules = classes = [self._rule(k) for k in range(len(self.classes_))]
         if self._is_regularised():
             rows = np.asarray(X, dtype=float)

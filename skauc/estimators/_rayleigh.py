@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from ..statistics._moments import Moments, class_moments
-from ._rows import fourth_powers, row_space
+from ._newton import spectrum, unit_diagonal
+from ._rows import fourth_powers
 
 _EPS = np.finfo(float).eps
 _SMALLEST_DEVIATION = 1e-8  # in units of the gap of the class means; less is rounding
@@ -43,7 +44,7 @@ class RayleighProblem:
     @classmethod
     def of_moments(cls, neg, pos, standardize, rows=None):
         """Problem of features with full scatters."""
-        origin, scale = _centre_and_scale(neg, pos, standardize)
+        scale, origin = _scale(neg, pos, standardize), neg.mean
         working = (
             Moments(c.n, (c.mean - origin) / scale, c.scatter / scale / scale[:, None])
             for c in (neg, pos)
@@ -53,30 +54,18 @@ class RayleighProblem:
     @classmethod
     def of_few_rows(cls, rows, standardize):
         """Problem in the span of rows in memory, for P > n."""
-        rows = rows.in_memory()
-        X, positive, weight = rows.X, rows.y == 1, rows.weight
-        neg, pos = class_moments(X, positive, weight, featurewise=True)
-        origin, scale = _centre_and_scale(neg, pos, standardize)
-        X = X.toarray() if sparse.issparse(X) else X
-        # z = Vᵀ(x − origin)/scale, V an orthonormal basis of the rows. The rounding of
-        # the origin is common to all rows and would count as one dimension more
-        Z = (X - origin) / scale
-        rest = Z.mean(axis=0)
-        origin = origin + rest * scale
-        Z, basis = row_space(Z - rest)
-        rows = replace(rows, X=Z)
-        parts = rows.class_moments()
-        return cls(*parts, origin, scale, basis, rows)
+        each = class_moments(rows.X, rows.y == 1, rows.weight, featurewise=True)
+        scale = _scale(*each, standardize)
+        rows, origin, basis = rows.in_span(scale)
+        return cls(*rows.class_moments(), origin, scale, basis, rows)
 
     def fourth_powers(self) -> float:
         """``Σ w ‖z − z̄_c‖⁴/(n_c − 1)²`` over the rows."""
-        parts, origin, scale = (self.neg, self.pos), self.origin, self.scale
-        if self.basis is not None:  # the rows are working coordinates
-            origin, scale = np.zeros(1), np.ones(self.basis.shape[1])
-        centres = np.array([origin + part.mean * scale for part in parts])
-        powers = self.rows.sum(fourth_powers, centres, scale)
-        n = np.array([part.n for part in parts])
-        return float(np.sum(powers / (n - 1) ** 2))
+        few = self.basis is not None  # the rows are working coordinates
+        origin, scale = (0.0, 1.0) if few else (self.origin, self.scale)
+        centres = [origin + part.mean * scale for part in (self.neg, self.pos)]
+        powers = self.rows.sum(fourth_powers, np.array(centres), scale)
+        return float(powers @ [1 / (part.n - 1) ** 2 for part in (self.neg, self.pos)])
 
     def leave(self, theta):
         """Coefficients of the features from θ."""
@@ -86,22 +75,6 @@ class RayleighProblem:
     def n_features(self) -> int:
         """P, also if there are fewer working coordinates."""
         return len(self.origin)
-
-    @property
-    def n(self) -> float:
-        """Sum of the weights."""
-        return self.neg.n + self.pos.n
-
-    @property
-    def log_odds(self) -> float:
-        """Logarithm of the ratio of the classes' total weights."""
-        neg, pos = (self.neg.n, self.pos.n) if self.rows is None else self.rows.totals
-        return float(np.log(pos / neg))
-
-    @property
-    def mu(self):
-        """``x̄₁ − x̄₀``."""
-        return self.pos.mean - self.neg.mean
 
     @property
     def sigma(self):
@@ -124,7 +97,7 @@ class RayleighProblem:
         neg, pos = self.neg.project(theta), self.pos.project(theta)
         smallest = _SMALLEST_DEVIATION * abs(pos.mean - neg.mean)
         # (W₀ + W₁)/(n − 2)
-        variance = max(neg.scatter + pos.scatter, 0.0) / (self.n - 2)
+        variance = max(neg.scatter + pos.scatter, 0.0) / (neg.n + pos.n - 2)
         unit = max(np.sqrt(variance), smallest) or 1.0
         rounding = (smallest / unit) ** 2
         parts = [Moments(c.n, c.mean / unit, c.scatter / unit**2) for c in (neg, pos)]
@@ -133,57 +106,40 @@ class RayleighProblem:
         ]
 
 
-def whitening(sigma, mu):
-    """A with ``AᵀΣA = I`` on the range of Σ, and μ's part outside the range.
+def best_direction(sigma, mu):
+    """θ* of Σ and μ, the rank of Σ, and whether θ* is a direction without spread.
 
-    Parameters
-    ----------
-    sigma : ndarray of shape (P, P)
-    mu : ndarray of shape (P,)
-
-    Returns
-    -------
-    A : ndarray of shape (P, rank)
-    piling : ndarray of shape (P,) or None
-        Where there is no spread at all; None if μ has no such part.
+    It is the part of μ outside the range of Σ, where μ has such a part, and ``Σ⁻¹μ`` on
+    the range otherwise.
     """
     # use correlations, so that the rank does not depend on units
-    root = np.sqrt(np.diag(sigma))
-    root[root == 0] = 1.0
-    correlation, P = sigma / root / root[:, None], len(mu)
+    correlation, root = unit_diagonal(sigma)
+    scaled, P = mu / root, len(mu)
     with suppress(linalg.LinAlgError):
         L = linalg.cholesky(correlation, lower=True)
         if np.diag(L).min() ** 2 > 16 * P * _EPS:
-            # Σ = D LLᵀ D ⇒ A = D⁻¹L⁻ᵀ
-            A = linalg.solve_triangular(L, np.eye(P), lower=True, trans=1)
-            return A / root[:, None], None
+            return linalg.cho_solve((L, True), scaled) / root, P, False
     # a pivot of the Cholesky factor is below rounding: find the rank by eigenvalues
-    values, V = linalg.eigh(correlation)
-    kept = values > 16 * P * _EPS * values[-1]
-    null, scaled = V[:, ~kept], mu / root
+    values, V, null = spectrum(correlation)
     outside = null @ (null.T @ scaled)
-    # Σ = D VλVᵀ D ⇒ A = D⁻¹Vλ^{−½} on the range
-    A = V[:, kept] / np.sqrt(values[kept]) / root[:, None]
     piles = np.linalg.norm(outside) > _OUTSIDE * np.linalg.norm(scaled)
-    return A, outside / root if piles else None
+    theta = outside if piles else V @ (V.T @ scaled / values)
+    return theta / root, len(values), piles
 
 
-def _centre_and_scale(neg, pos, standardize):
-    """Grand mean, and the root of the diagonal of Σ (1 where it is 0)."""
+def _scale(neg, pos, standardize):
+    """The root of the diagonal of Σ (1 where it is 0), or 1."""
     for name, part in (("negative", neg), ("positive", pos)):
         if part.n <= 1:
             raise ValueError(
                 "each class must hold more than 1 row (or weights that add up to more "
                 f"than 1) for its own covariance, got {part.n:g} in the {name} class"
             )
-    share = pos.n / (neg.n + pos.n)
-    # Σ w x/Σ w over both classes
-    origin = (1 - share) * neg.mean + share * pos.mean
     if not standardize:
-        return origin, np.ones(len(origin))
+        return np.ones(len(neg.mean))
     variance = neg.covariance + pos.covariance
     variance = np.diag(variance) if variance.ndim == 2 else variance
-    return origin, np.where(variance > 0, np.sqrt(variance), 1.0)
+    return np.where(variance > 0, np.sqrt(variance), 1.0)
 
 
 # Shrinkage: section 3 -----------------------------------------------------------------
@@ -211,5 +167,5 @@ def shrinkage_weight(problem, method) -> float:
     # short of E‖Σ − EΣ‖² by 6 to 39 %, because ‖Σ̂_c‖² is above ‖EΣ̂_c‖²; this is off
     # by −11 to 11 %. What α leaves, ‖Σ_α − EΣ‖², would be .97 to 1.06 as much (eight
     # designs of normal rows, 45 : 5 to 200 : 20 and 50 : 50, 3 to 40 features)
-    noise = problem.fourth_powers() - square / problem.n
+    noise = problem.fourth_powers() - square / (problem.neg.n + problem.pos.n)
     return float(min(max(noise, 0.0) / spread, 1.0)) if spread > 0 else 0.0

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.utils.validation import validate_data
 
 from .._validation import (
@@ -28,16 +28,13 @@ from .._validation import (
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._moments import group_moments
-from ..statistics._numerics import parts_of
+from ..statistics._numerics import block_rows, dense, parts_of
 from ..statistics._row_blocks import row_blocks
-from ..statistics._weights import raising_factor
+from ..statistics._weights import raised
 from . import _checks as check
 
 _EPS = np.finfo(float).eps
-# Rows are scaled and multiplied in parts that fit into a core's level-2 cache (2 MiB)
-# together with their scaled copy and the information
-_PART_BYTES = 2**20
-_COLUMNS = "X", "y", "weight", "offset", "groups"  # one value per row
+_COLUMNS = "y", "weight", "offset", "groups"  # one value per row
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +47,6 @@ class FitRows:
     weight: np.ndarray | None = None
     offset: np.ndarray | None = None  # added to the logit of class 1, of two classes
     groups: np.ndarray | None = None
-    factors: np.ndarray | None = None  # factors of the weights of the classes
 
     @property
     def n_features(self) -> int:
@@ -64,24 +60,19 @@ class FitRows:
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """Sums of the sample weights of each class, (K,)."""
+        """Sums of the weights of each class, (K,)."""
         sums = np.bincount(self.y, self.weight, minlength=len(self.classes))
         return sums.astype(float)
 
     @property
-    def totals(self) -> np.ndarray:
-        """Sums of the weights times the factors of the classes, (K,)."""
-        return self.counts * (1.0 if self.factors is None else self.factors)
-
-    @property
     def total(self) -> float:
-        """Sum of the weights times the factors of the classes."""
-        return float(self.totals.sum())
+        """Sum of the weights."""
+        return float(self.counts.sum())
 
     def check_totals(self):
         """Raise if the weights of a class add up to 0."""
         names = [f"class {label!r}" for label in self.classes.tolist()]
-        check_class_totals(self.totals, names)
+        check_class_totals(self.counts, names)
 
     def counted(self) -> FitRows:
         """The rows of positive weight."""
@@ -89,25 +80,19 @@ class FitRows:
             return self
         kept, blocks = self.weight > 0, isinstance(self.X, BlockMatrix)
         columns = {name: getattr(self, name) for name in _COLUMNS}
-        columns = {k: v[kept] for k, v in columns.items() if v is not None and k != "X"}
+        columns = {k: v[kept] for k, v in columns.items() if v is not None}
         X = self.X.where(kept) if blocks else self.X[kept]
         return replace(self, X=X, **columns)
 
     def raised(self, *, by_class=False) -> FitRows:
-        """Rows whose weights add up to an effective number of rows.
-
-        ``by_class``: of each class; the factors of the classes keep their totals.
-        """
+        """Rows whose weights add up to an effective number of rows, also by class."""
         if self.weight is None:
             return self
+        weight = self.weight.copy()
         sides = [self.y == c for c in range(len(self.classes))] if by_class else [...]
-        factors = np.array([raising_factor(self.weight[side]) for side in sides])
-        if (factors == 1).all():
-            return self
-        if by_class:
-            weight = self.weight * factors[self.y]
-            return replace(self, weight=weight, factors=1 / factors)
-        return replace(self, weight=self.weight * factors)
+        for side in sides:
+            weight[side] = raised(weight[side])
+        return replace(self, weight=weight)
 
     def in_memory(self) -> FitRows:
         """The rows in memory, with checked features."""
@@ -115,12 +100,30 @@ class FitRows:
         check.feature_range(rows.X)
         return rows
 
+    def in_span(self, scale=1.0, *, centred=True):
+        """Rows in memory in their own span, the origin and the basis.
+
+        The rows z = Vᵀ(x − origin)/scale have the lengths of (x − origin)/scale; the
+        columns of V, of shape (P, r), are orthonormal.
+        """
+        X = dense(self.X).astype(float, copy=False)
+        origin = rest = np.zeros(X.shape[1])
+        if centred:
+            origin = X.mean(axis=0)
+            # its rounding is common to all rows and would count as one dimension more
+            rest = (X - origin).mean(axis=0)
+        Z = (X - origin - rest) / scale
+        U, sigma, Vt = linalg.svd(Z, full_matrices=False)
+        # numpy.linalg.matrix_rank's bound; one column of zeros if all rows are equal
+        r = max(np.count_nonzero(sigma > max(Z.shape) * _EPS * sigma[0]), 1)
+        return replace(self, X=U[:, :r] * sigma[:r]), origin + rest, Vt[:r].T
+
     def parts(self):
         """Yield float64 rows, codes, weights and offsets, part by part."""
         n, P = self.X.shape
-        for part in parts_of(n, max(_PART_BYTES // (8 * (P + 1)), 64)):
-            rows = self.X[part]
-            rows = rows.toarray() if sparse.issparse(rows) else rows
+        # a part fits into a core's cache with its scaled copy and the information
+        for part in parts_of(n, block_rows(P + 1, least=64)):
+            rows = dense(self.X[part])
             weight = np.ones(len(rows)) if self.weight is None else self.weight[part]
             offset = 0.0 if self.offset is None else self.offset[part]
             yield rows.astype(float, copy=False), self.y[part], weight, offset
@@ -156,7 +159,7 @@ def _moments_of_classes(rows):
 
 
 def fourth_powers(rows, centres, scale):
-    """``Σ w ‖(x − m)/s‖⁴`` over the rows of each class."""
+    """``Σ w ‖(x − m)/s‖⁴`` over the rows of each class, m its centre."""
     totals = np.zeros(len(centres))
     for X, y, weight, _ in rows.parts():
         z = (X - centres[y]) / scale
@@ -179,7 +182,12 @@ def open_rows(
     if blocks is not None:
         X, y, sample_weight = BlockMatrix.of(blocks)
         y = check_column("y", y)
-        record_features(model, blocks, X.n_features, reset=reset)
+        columns = np.empty((0, X.n_features))
+        if blocks.feature_names is not None:
+            import pandas as pd
+
+            columns = pd.DataFrame(columns=blocks.feature_names)
+        validate_data(model, columns, skip_check_array=True, reset=reset)
         for name, value in (("offset", offset), ("groups", groups)):
             rule, got = "be None where X comes in blocks", type(value).__name__
             if value is not None:
@@ -211,16 +219,6 @@ def open_rows(
     return rows
 
 
-def record_features(model, blocks, n_features, *, reset=True):
-    """Record, or check, the number and names of columns by scikit-learn."""
-    columns = np.empty((0, n_features))
-    if blocks.feature_names is not None:
-        import pandas as pd
-
-        columns = pd.DataFrame(columns, columns=blocks.feature_names)
-    validate_data(model, columns, skip_check_array=True, reset=reset)
-
-
 @contextmanager
 def unchanged_by_errors(model, X):
     """Restore the state of a model if the body raises; name columns of X in errors."""
@@ -232,15 +230,3 @@ def unchanged_by_errors(model, X):
         vars(model).clear()
         vars(model).update(before)
         raise
-
-
-def row_space(Z):
-    """Coordinates of rows in their own span, and its orthonormal basis.
-
-    ``Z = U diag(σ) Vᵀ`` has coordinates ``U diag(σ)`` of shape (n, r) and the basis V
-    of shape (P, r): lengths in the span are those of the features.
-    """
-    U, sigma, Vt = linalg.svd(Z, full_matrices=False)
-    # numpy.linalg.matrix_rank's bound; one coordinate of zeros if all rows are equal
-    r = max(np.count_nonzero(sigma > max(Z.shape) * _EPS * sigma[0]), 1)
-    return U[:, :r] * sigma[:r], Vt[:r].T

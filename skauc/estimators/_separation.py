@@ -28,8 +28,11 @@ from scipy import linalg
 from scipy.optimize import linprog
 
 from ._likelihood import add_products, own_class, second_derivatives, softmax
+from ._newton import unit_diagonal
 
 _EPS = np.finfo(float).eps
+_TINY_GRADIENT = 1e-8
+_LINEAR = 0.01  # quadratic convergence squares the decrement
 # Change of margins per step that shows separation: about 1 for separated classes, 0 at
 # a maximum
 _STANDSTILL = 0.1
@@ -44,21 +47,31 @@ _NO_GAIN = 1e-6  # sum of the program's gains, of rows of length 1, that is 0
 _ROUNDING = 1e-11
 
 
-def separation_along(objective, point, step):
+def separation_along(objective, point, step, previous):
     """The kind of separation that all pairs prove along a step, or None.
 
+    It is checked if the mean gradient is tiny and the decrement, whose previous value
+    is given, still falls linearly: near a maximum it falls quadratically, towards
+    infinity by e per step.
     If all margins of θ are positive, the classes are completely separated; if some
     margins along the step grow and none falls, quasi-completely. Offsets do not matter.
     """
-    B, D = map(objective.coordinates.parameters, (point.theta, step.d))
-    found = objective.rows.map(_margins, objective.coding, B, D)
-    least, loss, gain = np.array(found).T
-    least, loss, gain = least.min(), loss.min(), gain.max()
+    if step.gradient > _TINY_GRADIENT or step.decrement2 <= _LINEAR * previous:
+        return None
+    loss, gain = _margins(objective, step.d)
     if max(gain, -loss) < _STANDSTILL:  # there is a maximum
         return None
-    if least > 0:
+    if _margins(objective, point.theta)[0] > 0:
         return "complete"
     return "quasi-complete" if loss >= -_NO_LOSS * gain else None
+
+
+def _margins(objective, theta):
+    """Smallest and largest margin of θ, over all pairs."""
+    B = objective.coordinates.parameters(theta)
+    found = objective.rows.map(_margins_of_block, objective.coding, B)
+    least, largest = zip(*found, strict=True)
+    return min(least), max(largest)
 
 
 def exact_separation(objective, start, point, decrement2):
@@ -76,37 +89,33 @@ def exact_separation(objective, start, point, decrement2):
     bound = _MUCH_LARGER * max(decrement2, _EPS * rows.total)
     if rows.offset is None and _is_well_informed(objective, start, point, bound):
         return None
-    B = objective.coordinates.parameters(point.theta)
-    products, *found = zip(*rows.map(_interior, coding, B, bound), strict=True)
-    n_outside, least = sum(found[0]), min(found[1])
-    space = _null_space(objective.coordinates, sum(products))
-    if not n_outside or not space.shape[1]:
+    products = objective.sums(_interior, point.theta, bound)
+    space = _null_space(objective.coordinates.by_theta(products))
+    if not space.shape[1]:
         return None
+    B = objective.coordinates.parameters(point.theta)
     axes = [objective.coordinates.parameters(axis) for axis in space.T]
     scale = objective.coordinates.scale[: rows.n_features]
     pairs = np.vstack(rows.map(_outside, coding, B, bound, axes, scale))
     if not _has_direction(np.unique(pairs, axis=0)):
         return None
-    return "complete" if least > 0 else "quasi-complete"
+    return "complete" if _margins(objective, point.theta)[0] > 0 else "quasi-complete"
 
 
 def _is_well_informed(objective, start, point, bound):
     """Whether no direction has lost its information since equal probabilities."""
     rows, K = objective.rows, len(objective.coding.T)
     lightest = 1.0 if rows.weight is None else rows.weight.min()
-    lightest *= 1.0 if rows.factors is None else rows.factors.min()
     with suppress(linalg.LinAlgError):  # the information at 0 is singular in rounding
         values = linalg.eigvalsh(point.information, start.information)
         return values[0] * lightest > 2 * K * bound
     return False
 
 
-def _null_space(coordinates, products):
-    """Basis of the θ without products, of the rows' ``Σ zz'`` by the columns of B."""
-    G = coordinates.derivatives(np.zeros(len(products)), products)[1]
-    root = np.sqrt(np.diag(G))
-    root[root == 0] = 1.0
-    values, vectors = linalg.eigh(G / root / root[:, None])
+def _null_space(products):
+    """Basis of the θ without products, of the rows' ``Σ zz'``."""
+    G, root = unit_diagonal(products)
+    values, vectors = linalg.eigh(G)
     return vectors[:, values <= 16 * len(G) * _EPS * len(G)] / root[:, None]
 
 
@@ -126,41 +135,28 @@ def _has_direction(Z):
 # Functions of the rows of a block -----------------------------------------------------
 
 
-def _margins(block, coding, B, D):
-    """Smallest margins of B and of D, and largest margin of D, over all pairs."""
-    least, loss, gain = np.inf, np.inf, -np.inf
+def _margins_of_block(block, coding, B):
+    """Smallest and largest logit of a row's class less another one."""
+    least, largest = np.inf, -np.inf
     for rows, codes, *_ in coding.parts(block):
-        of_B, of_D = (_pair_margins(coding.logits(rows, b), codes) for b in (B, D))
-        least = min(least, of_B.min(initial=np.inf))
-        loss = min(loss, of_D.min(initial=np.inf))
-        of_D[np.isinf(of_D)] = -np.inf
-        gain = max(gain, of_D.max(initial=-np.inf))
-    return least, loss, gain
-
-
-def _pair_margins(F, codes):
-    """Logit of each row's class less each other logit; ∞ for its own class."""
-    own = own_class(codes)
-    margins = F.take(own) - F
-    margins.put(own, np.inf)
-    return margins
+        F, own = coding.logits(rows, B), own_class(codes)
+        margins = np.delete(F.take(own) - F, own)
+        least = min(least, margins.min(initial=np.inf))
+        largest = max(largest, margins.max(initial=-np.inf))
+    return least, largest
 
 
 def _interior(block, coding, B, bound):
-    """``Σ zz'`` of the pairs with u ≥ bound, number of others, least margin of B."""
+    """``Σ zz'`` of the pairs with u ≥ bound, by the columns of B."""
     K, P = len(coding.T), block.X.shape[1]
     S = np.zeros((K * (K - 1) // 2, P + 1, P + 1))
-    n_outside, least = 0, np.inf
     for rows, codes, weight, offset in coding.parts(block):
-        margins = _pair_margins(coding.logits(rows, B), codes)
-        least = min(least, margins.min(initial=np.inf))
-        large, outside = _split(coding, rows, codes, weight, offset, B, bound)
-        n_outside += np.count_nonzero(outside)
+        large, _ = _split(coding, rows, codes, weight, offset, B, bound)
         scaled = np.empty_like(rows, order="C")
         for S_km, (k, m) in zip(S, combinations(range(K), 2), strict=True):
             v = (codes == k) & large[m] | (codes == m) & large[k]
             add_products(S_km, rows, v.astype(float), scaled)
-    return second_derivatives(coding.T, S, len(B)), n_outside, least
+    return second_derivatives(coding.T, S, len(B))
 
 
 def _split(coding, rows, codes, weight, offset, B, bound):

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._checks import check_integer
+
 _MOST_ROWS = 20  # of a table in text or HTML; to_frame has all rows
 MOMENTS = "estimate", "standard_error", "low", "high"
 
@@ -180,13 +182,7 @@ class Estimates(Result):
         str
             Of several estimates every line begins with the name of its row.
         """
-        columns = self._estimates(confidence_level)
-        names = columns.get("", range(len(columns["estimate"])))
-        numbers = (columns[name] for name in ("estimate", "low", "high"))
-        lines = [
-            f"{name}: {value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
-            for name, value, low, high in zip(names, *numbers, strict=True)
-        ]
+        lines = interval_lines(self._estimates(confidence_level), digits)
         return "\n".join(lines) if len(lines) > 1 else lines[0].partition(": ")[2]
 
 
@@ -236,6 +232,17 @@ class LabelledResult(Result):
     """
 
     pos_label: Any = field(default=None, kw_only=True)
+
+
+def interval_lines(columns, digits) -> list[str]:
+    """Name, estimate and limits of each row of a table."""
+    check_integer("digits", digits, 0, 15)
+    names = columns.get("", range(len(columns["estimate"])))
+    numbers = (columns[name] for name in ("estimate", "low", "high"))
+    return [
+        f"{name}: {value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+        for name, value, low, high in zip(names, *numbers, strict=True)
+    ]
 
 
 def table_text(columns: Mapping[str, Sequence], titles: Sequence | None = None) -> str:

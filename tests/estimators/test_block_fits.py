@@ -80,7 +80,6 @@ def assert_same_fit(got, expected, rtol=1e-8):
         {"shrinkage": "auto"},
         {"shrinkage": "auto", "standardize": False},
         {"threshold": "prior"},
-        {"threshold": 1.5},
     ],
     ids=str,
 )

@@ -144,7 +144,7 @@ def test_errors_of_all_blocks():
         model.fit(in_blocks(X, y), y)
     with pytest.raises(ValueError, match="Only binary classification"):
         IRLSLogisticRegression(penalty="firth").fit(in_blocks(X, np.arange(240) % 3))
-    with pytest.raises(ValueError, match=r"class_weight must name labels .*, got 5"):
+    with pytest.raises(ValueError, match="are not in class_weight"):
         IRLSLogisticRegression(class_weight={5: 1.0}).fit(in_blocks(X, y))
     with pytest.raises(
         ValueError, match=r"sample_weight must be 0 or between .* 1e-200"

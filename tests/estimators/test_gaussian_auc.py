@@ -205,7 +205,7 @@ def test_weights_are_frequencies(shrinkage, n, P):
     assert weighted.intercept_ == pytest.approx(repeated.intercept_, rel=1e-6)
 
 
-@pytest.mark.parametrize("threshold", ["youden", "prior", 0.7])
+@pytest.mark.parametrize("threshold", ["youden", "prior"])
 def test_thresholds_and_probabilities(threshold):
     X, y = two_normals()
     model = GaussianAUCClassifier(threshold=threshold).fit(X, y)
@@ -218,11 +218,9 @@ def test_thresholds_and_probabilities(threshold):
         assert cut == pytest.approx(
             grid[np.argmax(roc.tpr(grid) - roc.fpr(grid))], abs=1e-3
         )
-    elif threshold == "prior":  # equal-variance Bayes: π₁φ(t − μ₁) = π₀φ(t − μ₀)
+    else:  # equal-variance Bayes: π₁φ(t − μ₁) = π₀φ(t − μ₀)
         odds = np.log(2) + ((cut - pos) ** 2 - (cut - neg) ** 2) / 2
         assert odds == pytest.approx(0, abs=1e-9)
-    else:
-        assert cut == pytest.approx(0.7)
     proba = model.predict_proba(X)[:, 1]
     order = np.argsort(decision)
     assert np.all(np.diff(proba[order]) >= 0)
