@@ -1,13 +1,16 @@
 """Picture of posteriors of the AUC."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from ..intervals._projection import counted_scores
 from ..model_selection._auc_posterior import auc_posterior
+from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._distribution import AUCDistribution
 from ..statistics._checks import check_level
+from ..statistics._moments import class_moments
 from ..statistics._result import picture
 from ._style import Display, auc_text, label, of_class
 
@@ -84,6 +87,53 @@ class AUCPosteriorDisplay(Display):
             posteriors = auc_posterior(estimator, X, y, **options)
             name = type(estimator).__name__ if name is None else name
         return cls(posteriors, name=name).plot(**plot)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true,
+        y_score,
+        *,
+        sample_weight=None,
+        pos_label=None,
+        name=None,
+        **plot_kwargs,
+    ):
+        """Plot the posterior of the AUC of held-out scores, normal in each class.
+
+        The variances of the classes are separate, with the reference prior ∝ 1/σ_c².
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n,)
+        sample_weight, pos_label
+            As for :func:`skauc.cbauc_score`.
+        name : str, default=None
+        **plot_kwargs
+            For :meth:`plot`.
+
+        Returns
+        -------
+        AUCPosteriorDisplay
+
+        Raises
+        ------
+        ValueError
+            If the scores of a class are all equal.
+        """
+        rows, pos_label = counted_scores(y_true, y_score, sample_weight, pos_label)
+        classes = class_moments(rows.X[:, 0], rows.positive, rows.weight)
+        for which, part in zip(("negative", "positive"), classes, strict=True):
+            if part.n <= 1 or part.scatter <= 0:
+                raise ValueError(
+                    f"the {which} class must hold more than 1 row and different scores "
+                    f"for a posterior, got {part.n:g} rows with scatter "
+                    f"{part.scatter:g}"
+                )
+        # ∝ 1/(σ₀² σ₁²): n_c + κ = n_c − 1 degrees of freedom in each class
+        prior = NormalInverseWishart(nu_neg=0, nu_pos=0, kappa=-1.0, scale=0.0)
+        found = prior.project(np.ones(1), *classes, "separate").auc()
+        return cls(replace(found, pos_label=pos_label), name=name).plot(**plot_kwargs)
 
     def plot(self, ax=None, *, confidence_level=0.95):
         """Draw the densities.

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..posterior._joint import AUCDifferencePosterior
-from ..statistics._checks import short
+from ..statistics._checks import check_option, short
 from ..statistics._collections import refuse_collection
 from ..statistics._result import Result, data_frame, picture
 
@@ -194,19 +194,31 @@ class ClassifierDisplay(Display):
     from_predictions: Any
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, pos_label=None, name=None, **options):
+    def from_estimator(
+        cls,
+        estimator,
+        X,
+        y,
+        *,
+        response_method="auto",
+        pos_label=None,
+        name=None,
+        **options,
+    ):
         """Plot a fitted binary classifier on rows that did not train it.
 
         Parameters
         ----------
         estimator : fitted classifier
-            With ``predict_proba``; for ROC curves ``decision_function`` goes before it,
-            as in scikit-learn's ``roc_auc`` scorer. Decision curves take a dict of
-            fitted classifiers, too.
+            With ``predict_proba``, or ``decision_function`` for ROC curves. Decision
+            curves take a dict of fitted classifiers, too.
         X : array-like or sparse matrix of shape (n, n_features)
             Rows that did not train the estimator; for training rows the picture is
             optimistic.
         y : array-like of shape (n,)
+        response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
+            For ROC curves ``"auto"`` takes ``decision_function`` if the estimator has
+            it, as scikit-learn's ``roc_auc`` scorer does; others take probabilities.
         pos_label : label, default=None
             The positive class; None takes ``classes_[1]``.
         name : str, default=None
@@ -218,12 +230,14 @@ class ClassifierDisplay(Display):
         -------
         display
         """
+        check_option("response_method", response_method, ("auto", *cls._methods))
+        methods = cls._methods if response_method == "auto" else (response_method,)
         if isinstance(estimator, Mapping):
             score = {}
             for key, model in estimator.items():
-                score[key], pos_label = responses(model, X, cls._methods, pos_label)
+                score[key], pos_label = responses(model, X, methods, pos_label)
         else:
-            score, pos_label = responses(estimator, X, cls._methods, pos_label)
+            score, pos_label = responses(estimator, X, methods, pos_label)
             name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, score, pos_label=pos_label, name=name, **options)
 

@@ -216,8 +216,8 @@ class AUCPosterior(AUCDistribution):
         Interval
         """
         low, high = super().interval(confidence_level)
-        ends = {0: (0.0, high), 1: (low, 1.0)}
-        return Interval(*ends.get(self.leave_pair_out, (low, high)))
+        left_out = self.leave_pair_out
+        return Interval(low if left_out != 0 else 0.0, high if left_out != 1 else 1.0)
 
     def mean_probit(self) -> float:
         """``Φ⁻¹(mean)``, accurate even if the mean rounds to 0 or 1."""

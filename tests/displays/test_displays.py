@@ -99,6 +99,27 @@ def test_options_are_passed_on():
     assert display.plot().chance_level_ is None
 
 
+def test_scores_without_spread_have_no_posterior():
+    with pytest.raises(ValueError, match=r"different scores .* 2 rows with scatter 0"):
+        AUCPosteriorDisplay.from_predictions([0, 0, 1, 1], [0.0, 0.0, 1.0, 2.0])
+
+
+def test_posterior_of_scores_is_that_of_drawn_moments():
+    """Reference prior ∝ 1/(σ₀² σ₁²): SS/σ² is χ² with n_c − 1 degrees of freedom."""
+    rng, m = np.random.default_rng(2), 400_000
+    neg, pos = rng.normal(size=6), rng.normal(size=9) + 1
+    display = AUCPosteriorDisplay.from_predictions(
+        np.repeat([0, 1], [6, 9]), np.concatenate([neg, pos])
+    )
+    variance = [((x - x.mean()) ** 2).sum() / rng.chisquare(len(x) - 1, m)
+                for x in (neg, pos)]  # fmt: skip
+    mu = [x.mean() + np.sqrt(v / len(x)) * rng.standard_normal(m)
+          for x, v in zip((neg, pos), variance, strict=True)]  # fmt: skip
+    aucs = norm.cdf((mu[1] - mu[0]) / np.sqrt(sum(variance)))
+    limits = display.posterior.interval(0.9)
+    assert limits == pytest.approx(np.quantile(aucs, [0.05, 0.95]), abs=2e-3)
+
+
 def test_errors(fitted):
     model, X, y = fitted
     iris = load_iris()
@@ -107,6 +128,8 @@ def test_errors(fitted):
         ROCDisplay.from_estimator(many, iris.data, iris.target)
     with pytest.raises(ValueError, match=r"must have predict_proba, got LinearSVC\(\)"):
         skauc.CalibrationDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
+    with pytest.raises(ValueError, match=r"response_method must be one of .* got 'x'"):
+        ROCDisplay.from_estimator(model, X, y, response_method="x")
     with pytest.raises(ValueError, match=r"pos_label must be one of .* got 'setosa'"):
         ROCDisplay.from_estimator(model, X, y, pos_label="setosa")
     with pytest.raises(
