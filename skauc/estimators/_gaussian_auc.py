@@ -243,7 +243,7 @@ class GaussianAUCClassifier(LinearClassifier):
             return mu
         theta, rank, piles = best_direction(sigma, mu)
         if rank < len(mu):
-            size = f"rank {rank} with {problem.n_features} features"
+            size = f"rank {rank} with {self.n_features_in_} features"
             text = (_SEPARABLE if piles else _DEPENDENT).format(size=size)
             warn_caller(text, ConvergenceWarning)
         return theta

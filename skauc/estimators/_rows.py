@@ -69,11 +69,6 @@ class FitRows:
         """Sum of the weights."""
         return float(self.counts.sum())
 
-    def check_totals(self):
-        """Raise if the weights of a class add up to 0."""
-        names = [f"class {label!r}" for label in self.classes.tolist()]
-        check_class_totals(self.counts, names)
-
     def counted(self) -> FitRows:
         """The rows of positive weight."""
         if self.weight is None or self.weight.all():
@@ -212,7 +207,7 @@ def open_rows(
         groups=check_groups(groups, len(y)),
     )
     if known is None:
-        rows.check_totals()
+        check_class_totals(rows.counts, [f"class {k!r}" for k in classes.tolist()])
     rows = rows.counted()
     if blocks is not None and rows.n_rows < rows.n_features:
         return rows.in_memory()

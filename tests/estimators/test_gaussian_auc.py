@@ -191,20 +191,6 @@ def test_partial_fit_streams(shrinkage):
     assert model.intercept_ == pytest.approx(whole.intercept_, rel=1e-7)
 
 
-@pytest.mark.parametrize("shrinkage", ["auto", 0.2])
-@pytest.mark.parametrize(("n", "P"), [(60, 4), (16, 50)])
-def test_weights_are_frequencies(shrinkage, n, P):
-    X, y = two_normals(n, P)
-    weight = np.random.default_rng(1).integers(0, 3, len(y))
-    model = GaussianAUCClassifier(shrinkage=shrinkage, threshold="prior")
-    weighted = clone(model).fit(X, y, sample_weight=weight)
-    # Repeated rows may lie on the other side of P > n.
-    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    assert weighted.shrinkage_ == pytest.approx(repeated.shrinkage_, rel=1e-8)
-    assert weighted.coef_ == pytest.approx(repeated.coef_, rel=1e-6, abs=1e-9)
-    assert weighted.intercept_ == pytest.approx(repeated.intercept_, rel=1e-6)
-
-
 @pytest.mark.parametrize("threshold", ["youden", "prior"])
 def test_thresholds_and_probabilities(threshold):
     X, y = two_normals()
