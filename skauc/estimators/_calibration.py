@@ -374,10 +374,8 @@ def grouped(probability, positive, weight, n_groups):
     edges = np.unique(quantiles(probability, weight, np.arange(n_groups + 1), n_groups))
     # groups (q_{k−1}, q_k]; the smallest value, q₀, belongs to the first group
     group = np.clip(np.searchsorted(edges, probability) - 1, 0, max(len(edges) - 2, 0))
-    sums = [
-        np.bincount(group, values)
-        for values in (weight, weight * positive, weight * probability)
-    ]
+    columns = weight, weight * positive, weight * probability
+    sums = [np.bincount(group, column) for column in columns]
     return [values[sums[0] > 0] for values in sums]
 
 

@@ -116,8 +116,8 @@ class LogisticProblem:
         if self.class_weight is None:
             return rows
         if isinstance(self.class_weight, dict):
-            of = {"classes": self.classes, "y": self.classes}
-            factors = compute_class_weight(self.class_weight, **of)
+            labels = self.classes
+            factors = compute_class_weight(self.class_weight, classes=labels, y=labels)
         else:  # "balanced": n/(K n_k), so that all classes weigh n/K
             factors = rows.total / (len(self.classes) * rows.counts)
         weight = 1.0 if rows.weight is None else rows.weight

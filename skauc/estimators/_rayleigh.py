@@ -101,18 +101,18 @@ class RayleighProblem:
         ]
 
 
-def best_direction(sigma, mu):
+def best_direction(sigma, mu, *, singular=False):
     """θ* of Σ and μ, the rank of Σ, and whether θ* is a direction without spread.
 
     It is the part of μ outside the range of Σ, where μ has such a part, and ``Σ⁻¹μ`` on
-    the range otherwise.
+    the range otherwise. ``singular``: Σ is known to be so.
     """
     # use correlations, so that the rank does not depend on units
     correlation, root = unit_diagonal(sigma)
     scaled, P = mu / root, len(mu)
     with suppress(linalg.LinAlgError):
         L = linalg.cholesky(correlation, lower=True)
-        if np.diag(L).min() ** 2 > 16 * P * _EPS:
+        if np.diag(L).min() ** 2 > 16 * P * _EPS and not singular:
             return linalg.cho_solve((L, True), scaled) / root, P, False
     # a pivot of the Cholesky factor is below rounding: find the rank by eigenvalues
     values, V, null = spectrum(correlation)

@@ -74,8 +74,8 @@ class FitRows:
         if self.weight is None or self.weight.all():
             return self
         kept, blocks = self.weight > 0, isinstance(self.X, BlockMatrix)
-        columns = {name: getattr(self, name) for name in _COLUMNS}
-        columns = {k: v[kept] for k, v in columns.items() if v is not None}
+        given = {k: v for k, v in vars(self).items() if k in _COLUMNS and v is not None}
+        columns = {name: values[kept] for name, values in given.items()}
         X = self.X.where(kept) if blocks else self.X[kept]
         return replace(self, X=X, **columns)
 

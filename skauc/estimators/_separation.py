@@ -141,8 +141,7 @@ def _margins_of_block(block, coding, B):
     for rows, codes, *_ in coding.parts(block):
         F, own = coding.logits(rows, B), own_class(codes)
         margins = np.delete(F.take(own) - F, own)
-        least = min(least, margins.min(initial=np.inf))
-        largest = max(largest, margins.max(initial=-np.inf))
+        least, largest = margins.min(initial=least), margins.max(initial=largest)
     return least, largest
 
 

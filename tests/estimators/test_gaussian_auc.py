@@ -227,6 +227,11 @@ def test_singular_covariance_separates_and_says_so():
     assert np.array_equal(model.predict(X), y)
     score = X @ model.coef_[0]
     assert np.ptp(score[y == 0]) < 1e-6 * (score[y == 1].mean() - score[y == 0].mean())
+    for seed in range(30):  # n rows leave n − 2 dimensions, whatever the rounding
+        rng = np.random.default_rng(seed)
+        X, weight = rng.normal(size=(20, 25)) + 1e5, rng.integers(1, 4, 20)
+        with pytest.warns(ConvergenceWarning, match="perfectly separable"):
+            GaussianAUCClassifier().fit(X, y, weight)
 
 
 def test_collinear_features_are_named():
