@@ -10,6 +10,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 import site_pages
+from numpydoc.xref import DEFAULT_LINKS
 
 import skauc
 
@@ -37,7 +38,10 @@ nitpick_ignore_regex = [("py:.*", elsewhere)]
 toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # the docstrings name the types
 numpydoc_show_class_members = False  # site_pages lists them
-numpydoc_xref_param_type = False
+numpydoc_xref_param_type = True  # types that have a page lead to it
+numpydoc_xref_aliases = {word: word for word in DEFAULT_LINKS}  # to other packages
+numpydoc_xref_aliases |= {n: site_pages.full_name(n) for n in site_pages.public_names()}
+numpydoc_xref_ignore = "all"
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 

@@ -49,7 +49,7 @@ X, X_new, y, y_new = train_test_split(
 # The models. A table of odds ratios is also a forest plot, ``table.plot()``. With few
 # patients the intervals of Firth's penalised likelihood are better than Wald's.
 logistic = IRLSLogisticRegression(penalty="firth").fit(X, y)
-table = logistic.summary(method="profile", X=X, y=y, names=names).odds_ratios()
+table = logistic.summary(method="profile", feature_names=names).odds_ratios()
 print(table)
 models = {
     "logistic": logistic,

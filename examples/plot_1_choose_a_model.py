@@ -30,8 +30,6 @@ from skauc import (
     ResubstitutionSplit,
     auc_posterior,
     cbauc_scorer,
-    make_cbauc_scorer,
-    one_sd_rule,
     search_posterior,
 )
 
@@ -91,19 +89,15 @@ def how_sure(search, X_train, y_train):
 
 
 # %%
-# Step 4: prefer a simple model. ``one_sd_rule`` chooses the smallest C whose AUC is
-# within one standard deviation of the best; the deviation is that of the difference.
-def choose_simple(X_train, y_train, X_test, y_test):
-    """Search with the one-standard-deviation rule and print the hold-out AUC."""
-    search = GridSearchCV(
-        pipe,
-        grid,
-        scoring=make_cbauc_scorer(output="dict"),
-        cv=ResubstitutionSplit(),
-        refit=one_sd_rule(name, simplest="smallest"),
-    ).fit(X_train, y_train)
-    truth = roc_auc_score(y_test, search.decision_function(X_test))
-    print(f"one-SD rule: C = {search.best_params_[name]:.3g}, hold-out {truth:.4f}")
+# Step 4: prefer a simple model. ``simplest`` chooses the smallest C whose AUC is within
+# one standard deviation of the best; the deviation is that of the difference.
+def choose_simple(search, X_train, y_train, X_test, y_test):
+    """Print the choice of the one-standard-deviation rule, and its hold-out AUC."""
+    posterior = search_posterior(search, X_train, y_train, random_state=0)
+    chosen = posterior.params[posterior.simplest(name)]
+    model = clone(pipe).set_params(**chosen).fit(X_train, y_train)
+    truth = roc_auc_score(y_test, model.decision_function(X_test))
+    print(f"one-SD rule: C = {chosen[name]:.3g}, hold-out {truth:.4f}")
 
 
 # %%
@@ -137,7 +131,7 @@ for ax, train_size in zip(axes, (60, 0.7), strict=True):
     searches = search_both(*rows)
     report(searches["skauc"], *rows)
     how_sure(searches["skauc"], X_train, y_train)
-    choose_simple(*rows)
+    choose_simple(searches["skauc"], *rows)
     draw(ax, searches, *rows)
 axes[0].set_ylabel("AUC")
 axes[1].legend(loc="lower left")

@@ -57,15 +57,16 @@ def mend_docstring(app, what, name, target, options, lines):
 
 def hide_signature(app, what, name, target, options, arguments, returns):
     """Return no signature for a class that users get, and do not make."""
-    if what == "class" and "\nMade by " in (inspect.getdoc(target) or ""):
-        return "", None
-    return None
+    told = inspect.getdoc(target) or ""
+    taken = "\nAttributes\n---" in told and "\nParameters\n---" not in told
+    return ("", None) if what == "class" and taken else None
 
 
 def check(app, exception):
     """Raise an error if a public name has no page, or a link inside the site no end."""
     if exception is None and app.builder.format == "html":
         site = Path(app.outdir)
+        mend_ways_back(site)
         pages = site / "generated" / "reference"
         missing = [n for n in public_names() if not page_shows(pages, n)]
         if missing:
@@ -73,6 +74,22 @@ def check(app, exception):
         broken = broken_links(site)
         if broken:
             raise RuntimeError("links without an end: " + "; ".join(broken[:20]))
+
+
+def mend_ways_back(site):
+    """Let sources lead back to ``skauc`` and ``skauc.results``, each for its names.
+
+    viewcode knows one documented module for each file of source.
+    """
+    public = set(public_names())
+    for page in (site / "_modules").rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        text = re.sub(
+            r"#skauc(?:\.results)?\.(\w+)",
+            lambda way: "#" + full_name(way[1]) if way[1] in public else way[0],
+            text,
+        )
+        page.write_text(text, encoding="utf-8")
 
 
 def broken_links(site):
@@ -95,7 +112,7 @@ def broken_links(site):
 def page_shows(pages, name):
     """Return whether a page exists and holds the anchor of this public name."""
     path = pages / f"{name}.html"
-    anchor = f'id="{module(name)}.{name}"'
+    anchor = f'id="{full_name(name)}"'
     return path.exists() and anchor in path.read_text(encoding="utf-8")
 
 
@@ -107,6 +124,11 @@ def public_names():
 def module(name):
     """Return the module from which users import a public name."""
     return "skauc" if hasattr(skauc, name) else "skauc.results"
+
+
+def full_name(name):
+    """Return a public name with its module."""
+    return f"{module(name)}.{name}"
 
 
 def public(name):
@@ -165,7 +187,7 @@ def reference_page(name):
         kind = "exception" if issubclass(target, BaseException) else "class"
     elif not callable_in_source(target):
         page += [f".. py:function:: {signature(target, name)}", ""]
-        page += numpydoc_text(target, name)
+        page += [f"   {summary(name)}", "", *numpydoc_text(target, name)]
         kind = None
     if kind:
         page += [f".. auto{kind}:: {name}", ""]
@@ -199,22 +221,24 @@ def own_members(target):
 
 def kind_of(member):
     """Return "property", "method" or None."""
-    if inspect.isfunction(member) or isinstance(member, classmethod | staticmethod):
+    if isinstance(member, classmethod | staticmethod) or hasattr(member, "check"):
+        return "method"  # or one that is available if a check passes
+    if inspect.isfunction(member):
         return "method"
     lazy = hasattr(member, "func") and hasattr(member, "attrname")
     return "property" if isinstance(member, property) or lazy else None
 
 
 def inherited(target, members):
-    """Return a sentence that names the methods that scikit-learn gives a class."""
+    """Return what the methods do that scikit-learn gives a class."""
     if not any(base.__module__.startswith("sklearn") for base in target.__mro__):
         return []
     rest = [
-        f"``{name}``"
+        f"- ``{name}``: {first_paragraph(getattr(target, name))}"
         for name in dir(target)
         if name[0] != "_" and name not in members and callable(getattr(target, name))
     ]
-    return [f"Methods as in scikit-learn: {', '.join(rest)}.", ""]
+    return [".. rubric:: Methods that scikit-learn defines", "", *rest, ""]
 
 
 def signature(target, name):
@@ -233,8 +257,13 @@ def numpydoc_text(target, name):
 def summary(name):
     """Return the first sentence about a public name, in one line."""
     ready_made = not callable_in_source(public(name))
-    target = public(f"make_{name}" if ready_made else name)
-    return " ".join(inspect.getdoc(target).partition("\n\n")[0].split())
+    return first_paragraph(public(f"make_{name}" if ready_made else name))
+
+
+def first_paragraph(target):
+    """Return the first paragraph of a docstring, in one line and without links."""
+    text = " ".join(inspect.getdoc(target).partition("\n\n")[0].split())
+    return re.sub(r":\w+:`([^`<]+?)(?: <[^>]*>)?`", r"\1", text)
 
 
 def callable_in_source(target):

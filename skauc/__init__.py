@@ -14,10 +14,10 @@ Choose a model in a search
     lpo_auc_scorer, cv_auc_scorer     score: leave-pair-out or cross-validated AUC
     ebauc_scorer, bee_scorer          score: predictive AUC, Bayesian error rate
     ResubstitutionSplit               splitter for ``cv=``: all rows train and test
-    one_sd_rule                       rule for ``refit=``: simplest good candidate
+    one_sd_rule                       rule for ``refit=`` over folds: simplest candidate
     search_posterior, SearchDisplay   certainty of the choice, AUC of the chosen model
 Report the AUC of a model
-    auc_posterior                     fitted linear model and its training rows
+    auc_posterior                     fitted model and its training rows
     bayesian_val_score                the same, including the fit
     auc_permutation_test              is the AUC above chance?
     bootstrap_auc, cross_val_auc      any classifier, by refitting it
@@ -32,7 +32,7 @@ Report the AUC of scores
     cortes_mohri_interval             interval from the number of errors alone
 Compare
     compare_auc                       two or more scores, or one score with a constant
-    auc_difference_posterior          two linear models on their training rows
+    auc_difference_posterior          two models on their training rows
     compare_cross_val_auc             whole Pipelines, by cross-validation
 Choose a threshold, draw curves, plan a study
     operating_points                  sensitivity, specificity and more, with intervals

@@ -35,7 +35,6 @@ from .intervals._partial_auc import PartialAUC as PartialAUC
 from .intervals._power import SampleSize as SampleSize
 from .model_selection._bootstrap_auc import BootstrapAUC as BootstrapAUC
 from .model_selection._diagnose import Diagnosis as Diagnosis
-from .model_selection._diagnose import PairwiseDiagnosis as PairwiseDiagnosis
 from .model_selection._permutation_test import AUCPermutationTest as AUCPermutationTest
 from .model_selection._search import SearchPosterior as SearchPosterior
 from .posterior._auc_posterior import AUCPosterior as AUCPosterior

@@ -286,11 +286,9 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (skauc.NormalInverseWishart, "nu_neg", -1.0, []),
     (skauc.NormalInverseWishart, "scale", -1.0, []),
     (skauc.make_cbauc_scorer, "scale", "log", ["probit"]),
-    (skauc.make_cbauc_scorer, "output", "frame", ["dict"]),
     (skauc.make_cbauc_scorer, "rows", "test", ["training"]),
     (skauc.make_cbauc_scorer, "prior", "flat", ["adaptive"]),
     (skauc.make_ebauc_scorer, "thresholds", "some", ["all"]),
-    (skauc.make_cv_auc_scorer, "pooling", "median", ["mean"]),
     (lambda within: skauc.one_sd_rule("C", within=within), "within", -1, []),
     (lambda simplest: skauc.one_sd_rule("C", simplest), "simplest", "least", []),
     (of_group, "groups", ONES[:3], ["3", "20"]),
@@ -302,17 +300,16 @@ def case_name(value):
 
 
 IGNORED = [  # call, an option that would have no effect there
-    (partial(estimate, method="score"), {"transform": "probit"}),
+    (partial(estimate, method="score"), {"transform": "none"}),
     (partial(estimate, method="hanley_mcneil_score"), {"transform": "logit"}),
     (estimate, {"transform": "none"}),
     (compare, {"n_resamples": 500}),
     (compare, {"random_state": 1}),
     (compare, {"random_state": np.random.default_rng(0)}),
     (partial(power, auc2=0.7), {"null": 0.5}),
+    (partial(power, auc2=0.7), {"method": "binormal"}),
     (partial(skauc.auc_sample_size, 0.8, width=0.2), {"null": 0.6}),
     (partial(skauc.auc_sample_size, 0.8, width=0.2), {"margin": 0.1}),
-    (partial(skauc.auc_sample_size, 0.8, width=0.2), {"test": "wald"}),
-    (partial(skauc.make_cbauc_scorer, output="dict"), {"scale": "probit"}),
 ]
 
 
@@ -323,15 +320,12 @@ def test_option_without_effect_is_refused(call, option):
 
 
 def test_options_with_an_effect_are_taken():
-    assert estimate(method="delong", transform="probit") != estimate(method="delong")
-    drawn = partial(compare, method="bootstrap", n_resamples=100)
-    whole = drawn(fpr=(0, 1))  # the whole range is the AUC
-    assert (
-        whole.standard_error
-        == drawn().standard_error
-        == drawn(tpr=(0.0, 1.0)).standard_error
-    )
-    assert drawn(random_state=1).standard_error != whole.standard_error
+    assert estimate(method="delong", transform="none") != estimate(method="delong")
+    rows = np.tile(Y, 2), *np.random.default_rng(0).normal(size=(2, 40))
+    drawn = partial(skauc.compare_auc, *rows, method="permutation", n_resamples=100)
+    whole = drawn(fpr=(0, 1)).pvalue  # the whole range is the AUC
+    assert whole == drawn().pvalue == drawn(tpr=(0.0, 1.0)).pvalue
+    assert drawn(random_state=1).pvalue != whole
     assert power(null=0.7) != power() == power(null=0.5)
 
 

@@ -108,7 +108,7 @@ def test_tables_of_one_auc_join():
 
 def test_long_tables_show_twenty_rows():
     every = skauc.operating_points(Y, A)
-    assert len(every.to_frame()) == 9 * len(every.threshold)
+    assert len(every.to_frame()) == 8 * len(every.threshold)
     assert every._repr_html_().count("<tr>") == 22  # titles, rows, "… and 40 more"
 
 

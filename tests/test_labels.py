@@ -233,7 +233,6 @@ def test_displays_name_the_positive_class(label):
         skauc.CalibrationDisplay.from_estimator(MODEL, X, WORDS, **given),
         skauc.DecisionCurveDisplay.from_estimator(MODEL, X, WORDS, **given),
         skauc.operating_points(WORDS, SCORE, threshold=0, **given).plot(),
-        skauc.AUCPosteriorDisplay.from_predictions(WORDS, SCORE, **given),
     ]
     for display in displays:
         assert f"positive label: {label}" in display.ax_.get_xlabel()

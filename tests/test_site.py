@@ -24,7 +24,7 @@ PROGRAMS = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8")
 MIGRATION = (EXAMPLES / "coming_from.rst").read_text(encoding="utf-8")
 CALLS = re.findall(r"^     - ``(.*)``$", MIGRATION, re.MULTILINE)
 CALLS = list(dict.fromkeys(part for row in CALLS for part in row.split("``, ``")))
-COSTLY = re.compile('profile|"bootstrap"|n_resamples|bayesian_val_score')
+COSTLY = re.compile("profile|n_resamples|bayesian_val_score")
 MARKED = [
     pytest.param(call, marks=pytest.mark.slow if COSTLY.search(call) else ())
     for call in CALLS

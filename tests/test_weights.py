@@ -155,7 +155,6 @@ COUNT_ROWS = {  # calls whose answer depends on the number of rows
     ),
     "estimate in blocks": estimate_in_blocks,
     "compare_auc": compared(),
-    "compare_auc, bootstrap": compared(method="bootstrap", n_resamples=200),
     "compare_auc, permutation": compared(method="permutation", n_resamples=200),
     "one_vs_rest_auc": one_vs_rest,
     "operating_points": points("sensitivity", threshold=0.5),

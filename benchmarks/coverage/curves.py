@@ -103,7 +103,6 @@ def values(curve, threshold, share=0.1):
         "lr_negative": (1 - se) / (1 - alarms),
         "accuracy": tp + tn,
         "f1": 2 * tp / (2 * tp + fp + fn),
-        "odds_ratio": tp * tn / (fp * fn),
     }
 
 

@@ -28,7 +28,7 @@ SIZES = ((5, 5), (10, 10), (20, 20), (50, 50), (200, 20), (500, 5))  # n_neg, n_
 SEED = 20_000  # not the seeds on which the default method was chosen
 KEYS = ["method", "transform"]
 COLUMNS = ["auc", "n_neg", "n_pos", "scores", *KEYS, *COUNTS, "replicates"]
-WALD = ("none", "logit", "probit")
+WALD = ("none", "logit")
 METHODS = {  # method: its transforms
     "score": ("",),
     "hanley_mcneil_score": ("",),

@@ -20,27 +20,23 @@ from skauc import auc_power, auc_sample_size, compare_auc
 
 SEED = 50_000
 Z = -ndtri(0.025)
-# AUC, AUC2, correlation, margin, ratio, method, test
+# AUC, AUC2, correlation, margin, ratio, method
 DESIGNS = (
-    (0.65, None, None, 0.0, 1.0, "obuchowski", "score"),
-    (0.75, None, None, 0.0, 1.0, "obuchowski", "score"),
-    (0.75, None, None, 0.0, 3.0, "obuchowski", "score"),
-    (0.65, None, None, 0.0, 1.0, "hanley_mcneil", "score"),
-    (0.75, None, None, 0.0, 3.0, "hanley_mcneil", "score"),
-    (0.65, None, None, 0.0, 1.0, "binormal", "score"),
-    (0.75, None, None, 0.0, 3.0, "binormal", "score"),
-    (0.65, None, None, 0.0, 1.0, "binormal", "wald"),
-    (0.75, None, None, 0.0, 3.0, "binormal", "wald"),
-    (0.80, 0.70, 0.5, 0.0, 1.0, "binormal", "wald"),
-    (0.80, 0.70, 0.5, 0.0, 3.0, "binormal", "wald"),
-    (0.90, 0.82, 0.3, 0.0, 0.5, "binormal", "wald"),
-    (0.80, 0.70, None, 0.0, 1.0, "binormal", "wald"),
-    (0.80, 0.80, 0.6, 0.08, 2.0, "binormal", "wald"),
-    (0.80, 0.70, 0.5, 0.0, 3.0, "hanley_mcneil", "wald"),
-    (0.90, 0.82, 0.3, 0.0, 0.5, "obuchowski", "wald"),
+    (0.65, None, None, 0.0, 1.0, "obuchowski"),
+    (0.75, None, None, 0.0, 1.0, "obuchowski"),
+    (0.75, None, None, 0.0, 3.0, "obuchowski"),
+    (0.65, None, None, 0.0, 1.0, "hanley_mcneil"),
+    (0.75, None, None, 0.0, 3.0, "hanley_mcneil"),
+    (0.65, None, None, 0.0, 1.0, "binormal"),
+    (0.75, None, None, 0.0, 3.0, "binormal"),
+    (0.80, 0.70, 0.5, 0.0, 1.0, None),
+    (0.80, 0.70, 0.5, 0.0, 3.0, None),
+    (0.90, 0.82, 0.3, 0.0, 0.5, None),
+    (0.80, 0.70, None, 0.0, 1.0, None),
+    (0.80, 0.80, 0.6, 0.08, 2.0, None),
 )
 WIDTHS = ((0.7, 0.2, 1.0), (0.85, 0.14, 1.0), (0.85, 0.14, 4.0), (0.95, 0.08, 2.0))
-COLUMNS = ("quantity auc auc2 correlation margin method test n_pos n_neg").split()
+COLUMNS = ("quantity auc auc2 correlation margin method n_pos n_neg").split()
 COLUMNS += ["promised", "reached", "replicates"]
 SMALL = ((4, 4), (6, 6), (10, 10), (20, 20), (5, 30))  # n_neg, n_pos
 
@@ -56,15 +52,13 @@ def draw(rng, aucs, n_neg, n_pos, correlation, reps):
 
 def reached(rng, design, n_pos, n_neg, reps):
     """Share of studies that reject."""
-    auc, auc2, correlation, margin, _, _, test = design
+    auc, auc2, correlation, margin, _, _ = design
     neg, pos = draw(rng, [auc, auc2 or auc], n_neg, n_pos, correlation or 0.0, reps)
     v01, v10 = placements(neg, pos)
     found = v10.mean(axis=-1)
     if auc2 is None:
         gap = found.ravel() - 0.5
-        variance = delong_variance(v01, v10).ravel()
-        if test == "score":
-            variance = (n_neg + n_pos + 1) / (12 * n_neg * n_pos)
+        variance = (n_neg + n_pos + 1) / (12 * n_neg * n_pos)
     else:
         gap = found[0] - found[1] + margin
         if correlation is None:
@@ -79,9 +73,9 @@ def power_table(replicates, goals):
     """Rows of planned and reached power, and of widths."""
     rows = []
     for seed, design in enumerate(DESIGNS):
-        auc, auc2, correlation, margin, ratio, method, test = design
+        auc, auc2, correlation, margin, ratio, method = design
         side = "greater" if margin else "two-sided"
-        options = dict(auc2=auc2, correlation=correlation, margin=margin, test=test)
+        options = dict(auc2=auc2, correlation=correlation, margin=margin)
         options |= dict(method=method, alternative=side)
         for goal in goals:
             n_neg, n_pos = auc_sample_size(auc, power=goal, ratio=ratio, **options)
@@ -98,7 +92,7 @@ def power_table(replicates, goals):
             scores = draw(rng, [auc, auc], n_neg, n_pos, 0.0, replicates)
             variance = delong_variance(*placements(*scores))
             got = float(2 * Z * np.sqrt(variance).mean())
-            row = {"quantity": "width", "auc": auc, "method": method, "test": "wald"}
+            row = {"quantity": "width", "auc": auc, "method": method}
             row |= {"n_pos": n_pos, "n_neg": n_neg, "promised": width}
             rows.append(row | {"reached": got, "replicates": replicates})
     return pd.DataFrame(rows, dtype=object)[[*COLUMNS]]
@@ -113,10 +107,10 @@ def level_table(replicates, sizes):
             rng = np.random.default_rng((SEED, 2000 + seed, int(100 * auc)))
             neg, pos = draw(rng, [auc, auc], n_neg, n_pos, 0.5, replicates)
             scores = np.concatenate([neg, pos], axis=-1)
-            for method in ("delong", "permutation", "bootstrap", "delong, unpaired",
+            for method in ("delong", "permutation", "delong, unpaired",
                            "welch, unpaired"):  # fmt: skip
                 options, b = {"method": method.split(",")[0]}, scores[1]
-                if options["method"] in ("permutation", "bootstrap"):
+                if method == "permutation":
                     options["n_resamples"] = 499
                 if "unpaired" in method:
                     options["y_true_b"] = y

@@ -62,21 +62,24 @@ mathematics of this folder:
 6. Join (``_join``) with an AUC a of rows left out (:mod:`skauc.leave_pair_out`), of
    n rows, ``z = Φ⁻¹((an + ½)/(n + 1))``, s_b² Hanley and McNeil's variance in probits:
 
-       w = max(⅔, τ²/(τ² + s_b²)),  τ = max(.3, |z − m|),  estimate  m + w (z − m),
-       deviation  (1 + .6 min(1, 10 P/n)) s_b  at the estimate.
+       w = max(⅔, 1 − s_b²/(z − m)²),  estimate  m + w (z − m),
+       variance  (1 + ½ lg(1 + 10 P/n)) s_b²  at the estimate.
 
-   If z and the mean difference along w have opposite signs, z is replaced by 0.
-   .3 is the root mean square error of m on real rows; where z is farther from m, as on
-   texts of few words, the model does not describe the rows. Candidates are ranked by m
-   alone, or by ``m + ⅓ (z − m)`` if refits are requested or pairs are free: where d
-   reaches into the null space of at most 200 rows. AUCs are reported by the estimate.
+   If z and the mean difference along w have opposite signs, z is replaced by 0. Where z
+   is far from m, as on texts of few words, the model does not describe the rows; the
+   weight is James and Stein's. All ways of leaving rows out have this variance; the
+   noise of a solver, or placements of pairs that vary more than Hanley and McNeil's,
+   enlarge s_b². Candidates are ranked by m alone, or by ``m + ⅓ (z − m)`` if refits are
+   requested or pairs are free: where d reaches into the null space of at most 200 rows.
+   AUCs are reported by the estimate.
    A model without rows left out uses the mean disagreement ``z − m`` of nine ridge
-   models of the same rows: estimate ``m + .3 mean(z − m)``, the variance plus τ².
+   models of the same rows: estimate ``m + .3 mean(z − m)``, the variance plus .3².
 
 The class means of new scores (EBAUC, error rates) are predicted by the dense signals
 under the inverse Wishart.
 
-References: Zuber & Strimmer (2009), https://doi.org/10.1093/bioinformatics/btp460;
+References: James & Stein (1961), https://projecteuclid.org/euclid.bsmsp/1200512173;
+Zuber & Strimmer (2009), https://doi.org/10.1093/bioinformatics/btp460;
 Wallace (1959), https://doi.org/10.1214/aoms/1177706095; Hanley & McNeil (1982),
 https://doi.org/10.1148/radiology.143.1.7063747.
 """

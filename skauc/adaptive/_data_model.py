@@ -232,7 +232,8 @@ class Projection:
         z, most = size.left_out(source, self._sign), size.probit(1.0)
         m = np.clip(m, -most, most)
         # of a model that is sure of a perfect AUC no more than these rows can show
-        variance = min(s2, size.variance(m)) + size.excess(source) * size.variance(z)
+        units = size.spread * size.excess(source)
+        variance = min(s2, size.variance(m)) + units * size.variance(z)
         return float(z - m), float(np.sqrt(variance))
 
     def rates(self, threshold):

@@ -11,9 +11,9 @@ from ..statistics._levels import balanced_variance, shrunk_auc
 
 # Chosen on half of the panel's data sets, judged on the others: benchmarks/README.md
 LEAST_WEIGHT = 2 / 3  # smallest weight of the AUC of rows left out
-MISFIT = 0.3  # least τ: root mean square error of the model on real rows, in probits
-WIDTH = 1.6  # deviation of a report in units of the source's, for many features
-FEW_FEATURES = 10  # with fewer than n/10 features the width falls to 1
+MISFIT = 0.3  # root mean square error of the model alone on real rows, in probits
+SPREAD = 0.5  # growth of a report's variance for ten times as many features
+FEW_FEATURES = 10  # with fewer than n/10 features a fit adapts less to its rows
 CONTRAST = 1 / 3  # w_c: weight of rows left out in ranking, if requested
 SHARED = 0.3  # κ: share of the ridge models' disagreement that other models share
 _FARTHEST = 4.0  # probits beyond which the delta method does not hold
@@ -29,14 +29,13 @@ class DataSize:
 
     @property
     def crowding(self) -> float:
-        """``min(1, 10 P/n)``: about 0 where a fit cannot adapt to its rows."""
-        share = FEW_FEATURES * self.n_features / (self.n_neg + self.n_pos)
-        return min(1.0, share)
+        """``10 P/n``: about 0 where a fit cannot adapt to its rows."""
+        return FEW_FEATURES * self.n_features / (self.n_neg + self.n_pos)
 
     @property
-    def width(self) -> float:
-        """Standard deviation of a report in units of the source's."""
-        return 1 + (WIDTH - 1) * self.crowding
+    def spread(self) -> float:
+        """Variance of a report in units of the source's: ``1 + ½ lg(1 + 10 P/n)``."""
+        return 1 + SPREAD * float(np.log10(1 + self.crowding))
 
     def probit(self, auc) -> float:
         """``Φ⁻¹((a n + ½)/(n + 1))``: finite where an AUC of n rows is 0 or 1."""
@@ -69,11 +68,10 @@ def join(m, source, size: DataSize, sign=1.0) -> AUCPosterior:
     z = size.left_out(source, sign)
     excess = size.excess(source)
     s2 = excess * size.variance(m + LEAST_WEIGHT * (z - m))
-    # w = max(⅔, τ²/(τ² + s²)), where the model errs by τ
-    misfit = max(MISFIT, abs(z - m))
-    w = max(LEAST_WEIGHT, misfit**2 / (misfit**2 + s2))
+    # James & Stein (1961): (z − m)² holds s² more than the square of the model's error
+    w = max(LEAST_WEIGHT, 1 - s2 / max((z - m) ** 2, s2))
     estimate = m + w * (z - m)
-    variance = size.width**2 * excess * size.variance(estimate)
+    variance = size.spread * excess * size.variance(estimate)
     entered = {"leave_pair_out": source.auc, "second_source": source.method}
     return _normal(estimate, variance, choice_probit=m, **entered)
 
@@ -84,11 +82,11 @@ def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
     ``disagreement`` is the mean of z − m over the ridge models of the data set. With
     many rows a feature the estimate goes over to ``auc()``, that of the training rows.
     """
-    share = size.crowding
+    share = min(1.0, size.crowding)
     estimate = m + SHARED * disagreement
     if share < 1:
         estimate = share * estimate + (1 - share) * size.probit(auc())
-    variance = size.width**2 * size.variance(estimate) + (share * MISFIT) ** 2
+    variance = size.spread * size.variance(estimate) + (share * MISFIT) ** 2
     return _normal(estimate, variance, choice_probit=m)
 
 

@@ -11,9 +11,9 @@ class AdaptivePrior:
     """Prior with shrinkage chosen by the data, the default ``prior`` of all functions.
 
     Answers: how large is the true AUC of a linear model, if nothing is known about the
-    covariance and the mean difference of the classes? Only the prior of the attainable
-    AUC, that of the best possible linear model, is given; the evidence of the data
-    chooses how strongly the covariance and the mean difference are shrunk. One
+    covariance and the mean difference of the classes? The prior states one belief only:
+    how large the attainable AUC may be, that of the best possible linear model. The
+    data choose how strongly the covariance and the mean difference are shrunk. One
     decomposition of the data set serves all candidates of a search; each further
     candidate takes about a millisecond. Create an AdaptivePrior only to change an
     option; otherwise use ``prior="adaptive"``.
@@ -25,7 +25,7 @@ class AdaptivePrior:
         AUC u. Larger values expect better features.
     leave_pair_out : bool, default=True
         Combine the AUC by the model of the data set with the AUC of rows left out of
-        the fit. False uses the model of the data set alone.
+        the fit [1]_ [2]_. False uses the model of the data set alone.
     refits : int or None, default=None
         Number of refits for the AUC of rows left out. None: a report uses a closed form
         if there is one, and otherwise refits the model to 20 bootstrap samples (10 from
@@ -41,13 +41,20 @@ class AdaptivePrior:
         If ``attainable_power`` is not positive and finite, a flag is not True or False,
         ``refits`` is 1, negative or not an integer, or ``verbose`` is negative.
 
+    See Also
+    --------
+    auc_posterior : Takes it as ``prior=``.
+    make_cbauc_scorer : Takes it for the candidates of a search.
+    NormalInverseWishart : The published prior, for few features and many rows.
+
     Notes
     -----
     The result does not depend on shifts and units of the features, on the order of rows
     and columns or on the norm of the coefficients. Both classes have the same
     eigenvectors of their covariance, but each class may have its own variance along
-    every eigenvector. The mathematics is in the docstring of
-    ``skauc/adaptive/__init__.py``.
+    every eigenvector. One third of the prior expects no signal, one third many weak
+    signals, and one third few strong ones, which are sought after decorrelation [3]_.
+    The mathematics is in the docstring of ``skauc/adaptive/__init__.py``.
 
     With more features than rows and more than 600 rows, the model of the data set is
     fitted to at most 300 rows of each class, evenly spaced in the order of the sums of
@@ -55,9 +62,13 @@ class AdaptivePrior:
 
     References
     ----------
-    Efron & Tibshirani (1997), .632+, https://doi.org/10.1080/01621459.1997.10474007
-    Airola et al. (2011), leave-pair-out, https://doi.org/10.1016/j.csda.2010.11.018
-    Zuber & Strimmer (2009), https://doi.org/10.1093/bioinformatics/btp460
+    .. [1] Efron & Tibshirani (1997), "Improvements on cross-validation: the .632+
+       bootstrap method", https://doi.org/10.1080/01621459.1997.10474007
+    .. [2] Airola et al. (2011), "An experimental comparison of cross-validation
+       techniques for estimating the area under the ROC curve",
+       https://doi.org/10.1016/j.csda.2010.11.018
+    .. [3] Zuber & Strimmer (2009), "Gene ranking and biomarker discovery under
+       correlation", https://doi.org/10.1093/bioinformatics/btp460
 
     Examples
     --------

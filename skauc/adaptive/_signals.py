@@ -23,6 +23,8 @@ class Slab:
 
     Parameters
     ----------
+    knots : ndarray of shape (K,)
+        Values of ω at which the moments are known.
     below : ndarray of int of shape (P,)
         Knot below each ω_j.
     above : ndarray of shape (P,)
@@ -33,6 +35,7 @@ class Slab:
         Moments of ω at the knots.
     """
 
+    knots: np.ndarray
     below: np.ndarray
     above: np.ndarray
     weight: np.ndarray
@@ -220,7 +223,7 @@ def slab_of(omega, total) -> tuple[float, Slab]:
     r, k = expit(odds[kept]), (tau / (1 + tau))[kept, None]
     shrunk = k * knots
     variance = r * k + r * (1 - r) * shrunk**2
-    return log_evidence, Slab(below, above, weight, r * shrunk, variance)
+    return log_evidence, Slab(knots, below, above, weight, r * shrunk, variance)
 
 
 def _knots(omega):

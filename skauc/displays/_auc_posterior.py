@@ -1,20 +1,15 @@
 """Picture of posteriors of the AUC."""
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ..intervals._projection import counted_scores
 from ..model_selection._auc_posterior import auc_posterior
-from ..posterior._conjugate import NormalInverseWishart
 from ..posterior._distribution import AUCDistribution
 from ..statistics._checks import check_level
-from ..statistics._moments import class_moments
 from ..statistics._result import picture
 from ._style import Display, auc_text, label, of_class
-
-_PLOT = ("ax", "confidence_level", "plot_chance_level", "chance_level_kw", "despine")
 
 
 @dataclass(eq=False, repr=False)
@@ -35,9 +30,16 @@ class AUCPosteriorDisplay(Display):
     Attributes
     ----------
     line_ : matplotlib Line2D, or list of them
+        Densities.
     mean_line_, interval_ : matplotlib artist, or list of them
+        Lines at the means, and shaded intervals.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
+
+    See Also
+    --------
+    auc_posterior : The posterior that is drawn.
+    SearchDisplay : The candidates of a search.
 
     Examples
     --------
@@ -61,20 +63,20 @@ class AUCPosteriorDisplay(Display):
         estimator : fitted estimator, or dict of str to fitted estimator
             Classifiers that :func:`skauc.auc_posterior` accepts.
         X : array-like or sparse matrix of shape (n, n_features)
-            Usually the training rows.
+            Usually the training rows; for others pass ``rows="held-out"``, too.
         y : array-like of shape (n,)
         name : str, default=None
             Name in the legend; for a single estimator None takes its class name.
         **options
-            Options of :meth:`plot` (``ax, confidence_level, plot_chance_level,
-            chance_level_kw, despine``) and of :func:`skauc.auc_posterior`
-            (``sample_weight``, ``pos_label``, ``prior``, …).
+            Options of :meth:`plot` (``ax, confidence_level``) and of
+            :func:`skauc.auc_posterior` (``sample_weight``, ``pos_label``, ``prior``,
+            …).
 
         Returns
         -------
         AUCPosteriorDisplay
         """
-        plot = {key: options.pop(key) for key in _PLOT if key in options}
+        plot = cls._for_plot(options)
         if isinstance(estimator, dict):
             models = estimator.items()
             posteriors = {k: auc_posterior(m, X, y, **options) for k, m in models}
@@ -83,79 +85,15 @@ class AUCPosteriorDisplay(Display):
             name = type(estimator).__name__ if name is None else name
         return cls(posteriors, name=name).plot(**plot)
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true,
-        y_score,
-        *,
-        sample_weight=None,
-        pos_label=None,
-        name=None,
-        **plot_kwargs,
-    ):
-        """Plot the posterior of the AUC of held-out scores, normal in each class.
-
-        The variances of the classes are separate, with the reference prior ∝ 1/σ_c².
-
-        Parameters
-        ----------
-        y_true, y_score : array-like of shape (n,)
-        sample_weight, pos_label
-            As for :func:`skauc.cbauc_score`.
-        name : str, default=None
-        **plot_kwargs
-            For :meth:`plot`.
-
-        Returns
-        -------
-        AUCPosteriorDisplay
-
-        Raises
-        ------
-        ValueError
-            If the scores of a class are all equal.
-        """
-        rows, pos_label = counted_scores(y_true, y_score, sample_weight, pos_label)
-        classes = class_moments(rows.X[:, 0], rows.positive, rows.weight)
-        for which, part in zip(("negative", "positive"), classes, strict=True):
-            if part.n <= 1 or part.scatter <= 0:
-                raise ValueError(
-                    f"the {which} class must hold more than 1 row and different scores "
-                    f"for a posterior, got {part.n:g} rows with scatter "
-                    f"{part.scatter:g}"
-                )
-        # ∝ 1/(σ₀² σ₁²): n_c + κ = n_c − 1 degrees of freedom in each class
-        prior = NormalInverseWishart(nu_neg=0, nu_pos=0, kappa=-1.0, scale=0.0)
-        found = prior.project(np.ones(1), *classes, "separate").auc()
-        return cls(replace(found, pos_label=pos_label), name=name).plot(**plot_kwargs)
-
-    def plot(
-        self,
-        ax=None,
-        *,
-        name=None,
-        confidence_level=0.95,
-        plot_chance_level=False,
-        chance_level_kw=None,
-        despine=False,
-    ):
+    def plot(self, ax=None, *, confidence_level=0.95):
         """Draw the densities.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             None makes a new figure.
-        name : str, default=None
-            Replaces the name of the display, if there is a single posterior.
         confidence_level : float in (0, 1), default=0.95
             Level of the shaded interval.
-        plot_chance_level : bool, default=False
-            Draw a vertical line at AUC ½.
-        chance_level_kw : dict, default=None
-            Style of that line.
-        despine : bool, default=False
-            Remove the top and right spines.
 
         Returns
         -------
@@ -165,28 +103,22 @@ class AUCPosteriorDisplay(Display):
         self._open(ax)
         posteriors = self.posterior
         if not isinstance(posteriors, dict):
-            posteriors = {self.name if name is None else name: posteriors}
+            posteriors = {self.name: posteriors}
         drawn = [self._draw(*item, confidence_level) for item in posteriors.items()]
         self.line_, self.mean_line_, self.interval_ = (
             artists[0] if len(artists) == 1 else list(artists)
             for artists in zip(*drawn, strict=True)
         )
-        if plot_chance_level:
-            top = self.ax_.get_ylim()[1]
-            self.chance_level_ = self._chance((0.5, 0.5), (0, top), chance_level_kw)
         low, high = self.ax_.get_xlim()
         named = {getattr(one, "pos_label", None) for one in posteriors.values()}
         xlabel = of_class("AUC", named.pop() if len(named) == 1 else None)
         self.ax_.set(xlabel=xlabel, ylabel="Posterior density")
         self.ax_.set(ylim=(0, None), xlim=(max(low, 0.0), min(high, 1.0)))
-        self._close(
-            despine, "upper left", title=f"mean and {confidence_level:.0%} interval"
-        )
+        self._close("upper left", title=f"mean and {confidence_level:.0%} interval")
         return self
 
     def _draw(self, name, posterior, confidence_level):
         """Draw one density, its mean and its interval."""
-        colour = self._colour()
         low, high = posterior.interval(confidence_level)
         mean = posterior.mean()
         text = label(name, auc_text(mean, (low, high)))
@@ -195,8 +127,8 @@ class AUCPosteriorDisplay(Display):
         ends = ndtri(posterior.ppf([1e-4, 1 - 1e-4]))
         grid = ndtr(np.linspace(*np.clip(ends, -8, 8), 401))
         density = posterior.pdf(grid)
-        style = {"color": colour, "linewidth": 2, "label": text, "gid": "skauc"}
-        line = self._curve(grid, density, **style)
+        line = self._model_curve(grid, density, label=text)
+        colour = line.get_color()
         inside = (grid >= low) & (grid <= high)
         interval = self._band(grid, 0, density, where=inside, color=colour)
         height = posterior.pdf(mean)

@@ -7,9 +7,9 @@ from scipy.special import expit, logit, ndtri, stdtrit
 
 from ..estimators import _calibration as checks
 from ..intervals._limits import wilson_limits
-from ..statistics._checks import check_integer, check_level
-from ..statistics._result import data_frame
-from ._style import Curve, Display, of_class, responses
+from ..statistics._checks import check_integer
+from ..statistics._wald import interval_tails
+from ._style import ClassifierDisplay, Curve, curves_frame, of_class
 
 _IN_LEGEND = {"slope": "slope", "intercept": "in_the_large"}
 _IN_LEGEND |= {"Brier score": "brier_score"}
@@ -22,15 +22,15 @@ _BOTTOM, _HEIGHT = -0.18, 0.14  # of the histogram, below the curve
 
 
 @dataclass(eq=False, repr=False)
-class CalibrationDisplay(Display):
+class CalibrationDisplay(ClassifierDisplay):
     """Plot of observed shares against predicted probabilities.
 
     Answers: do patients with a predicted probability of 20 % have the event in 20 % of
-    cases, and likewise for every other probability? A smooth curve with a pointwise
-    band, groups of rows with their intervals, the distribution of the probabilities,
-    and the calibration slope, the intercept and the Brier score with their intervals.
-    Create it with ``from_estimator`` or ``from_predictions``, on rows that did not
-    train the model.
+    cases, and likewise for every other probability [1]_? A smooth curve with a
+    pointwise band, groups of rows with their intervals, the distribution of the
+    probabilities, and the calibration slope, the intercept and the Brier score with
+    their intervals. Create it with ``from_estimator`` or ``from_predictions``, on rows
+    that did not train the model.
 
     Parameters
     ----------
@@ -45,6 +45,7 @@ class CalibrationDisplay(Display):
         Estimate and limits of the ``slope``, the ``intercept``, the intercept
         ``in_the_large`` and the ``brier_score``.
     confidence_level : float, default=0.95
+        Level of the band and of all intervals.
     name : str, default=None
         Name in the legend.
     pos_label : label, default=None
@@ -53,16 +54,24 @@ class CalibrationDisplay(Display):
     Attributes
     ----------
     line_ : matplotlib Line2D
+        The smooth curve.
     band_, ref_line_, groups_, histogram_ : matplotlib artists or None
+        What else is drawn; None for what is not.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    calibration_estimate : Slope and intercept as numbers.
+    hosmer_lemeshow : A test by groups.
+    DecisionCurveDisplay : What decisions by these probabilities are worth.
+
     Notes
     -----
-    The curve is the logistic regression of the labels on a restricted cubic spline of
-    the logit of the probability, with Wald's band on the logit scale. Its knots are at
-    the quantiles .1, .5 and .9 if a class has fewer than 50 rows, and .05, .35, .65 and
-    .95 otherwise. It is a straight line in logits where a spline would separate the
+    The curve is the logistic regression of the labels on a restricted cubic spline [2]_
+    of the logit of the probability, with Wald's band on the logit scale. Its knots are
+    at the quantiles .1, .5 and .9 if a class has fewer than 50 rows, and .05, .35, .65
+    and .95 otherwise. It is a straight line in logits where a spline would separate the
     classes or has too few distinct values. It is drawn between the 10th smallest and
     the 10th largest probability, or the quantiles .05 and .95 below 200 rows. In
     simulations of 50 to 500 rows the band covers .90 to .97 on average over the rows,
@@ -70,16 +79,20 @@ class CalibrationDisplay(Display):
     .91 below 100 rows, because three knots cannot follow them.
 
     Groups lie between quantiles, as for :func:`skauc.hosmer_lemeshow`, with Wilson's
-    limits. The limits of the Brier score, the mean of ``(y − p)²``, are those of
-    Student's t on the logit scale; they cover .93 to .96 from 50 rows on.
-    ``intercept`` in the legend is that for a slope of 1 (calibration in the large).
-    Probabilities of 0 and 1 are moved as for :func:`skauc.calibration_estimate`.
+    limits. The limits of the Brier score [3]_, the mean of ``(y − p)²``, are those of
+    Student's t on the logit scale; they cover .93 to .96 from 50 rows on. ``intercept``
+    in the legend is that for a slope of 1 (calibration in the large). Probabilities of
+    0 and 1 are moved as for :func:`skauc.calibration_estimate`.
 
     References
     ----------
-    Van Calster et al. (2016), https://doi.org/10.1016/j.jclinepi.2015.12.005; Harrell
-    (2015), https://doi.org/10.1007/978-3-319-19425-7, sections 2.4 and 10.11; Brier
-    (1950), https://doi.org/10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2
+    .. [1] Van Calster et al. (2016), "A calibration hierarchy for risk models was
+       defined: from utopia to empirical data",
+       https://doi.org/10.1016/j.jclinepi.2015.12.005
+    .. [2] Harrell (2015), *Regression Modeling Strategies*, sections 2.4 and 10.11,
+       https://doi.org/10.1007/978-3-319-19425-7
+    .. [3] Brier (1950), "Verification of forecasts expressed in terms of probability",
+       https://doi.org/10.1175/1520-0493(1950)078%3C0001:VOFEIT%3E2.0.CO;2
 
     Examples
     --------
@@ -102,33 +115,6 @@ class CalibrationDisplay(Display):
     confidence_level: float = 0.95
     name: str | None = None
     pos_label: object = None
-
-    @classmethod
-    def from_estimator(cls, estimator, X, y, *, pos_label=None, name=None, **options):
-        """Plot the calibration of a fitted binary classifier's probabilities.
-
-        Parameters
-        ----------
-        estimator : fitted classifier
-            With ``predict_proba``.
-        X : array-like or sparse matrix of shape (n, n_features)
-            Rows that did not train the estimator.
-        y : array-like of shape (n,)
-        pos_label : label, default=None
-            The positive class; None takes ``classes_[1]``.
-        name : str, default=None
-            Name in the legend; None takes the class name of the estimator.
-        **options
-            Other options of :meth:`from_predictions` (``n_bins``, ``ax``, …).
-
-        Returns
-        -------
-        CalibrationDisplay
-        """
-        probability, pos_label = responses(estimator, X, "predict_proba", pos_label)
-        name = type(estimator).__name__ if name is None else name
-        known = {"pos_label": pos_label, "name": name}
-        return cls.from_predictions(y, probability, **known, **options)
 
     @classmethod
     def from_predictions(
@@ -171,7 +157,7 @@ class CalibrationDisplay(Display):
         ValueError
             As :func:`skauc.calibration_estimate`.
         """
-        level = check_level("confidence_level", confidence_level)
+        tails = interval_tails(confidence_level)
         check_integer("n_bins", n_bins, 2, 10**6)
         given = y_true, y_prob, sample_weight, pos_label
         positive, probability, weight, label = checks.checked_probabilities(*given)
@@ -179,17 +165,18 @@ class CalibrationDisplay(Display):
         estimate = checks.estimate_of(*rows, label)
         statistics = {}
         for title in ("slope", "intercept", "in_the_large"):
-            limits = estimate.confidence_interval(name=title, confidence_level=level)
+            limits = estimate.confidence_interval(confidence_level, name=title)
             statistics[title] = getattr(estimate, title), *limits
-        statistics["brier_score"] = _brier_score(probability, positive, weight, level)
+        brier = _brier_score(probability, positive, weight, confidence_level)
+        statistics["brier_score"] = brier
         n, events, expected = checks.grouped(probability, positive, weight, n_bins)
-        limits = wilson_limits(events, n, (1 - level) / 2, (1 - level) / 2)
+        limits = wilson_limits(events, n, *tails)
         return cls(
-            _smooth_curve(*rows, level),
+            _smooth_curve(*rows, confidence_level),
             Curve(expected / n, events / n, *limits),
             np.histogram(probability, _BARS, (0, 1), weights=weight),
             statistics,
-            confidence_level=level,
+            confidence_level=confidence_level,
             name=name,
             pos_label=label,
         ).plot(**plot_kwargs)
@@ -204,21 +191,18 @@ class CalibrationDisplay(Display):
             groups and the points of the curve; columns
             ``part, predicted, estimate, low, high``.
         """
-        rows = [(part, np.nan, *row) for part, row in self.statistics.items()]
-        for part, points in (("group", self.groups), ("curve", self.curve)):
-            rows += [(part, *row) for row in zip(*points, strict=True)]
-        titles = "part", "predicted", "estimate", "low", "high"
-        return data_frame(dict(zip(titles, zip(*rows, strict=True), strict=True)))
+        values = self.statistics.items()
+        parts = [(part, np.transpose([[np.nan, *row]])) for part, row in values]
+        parts += [("group", self.groups), ("curve", self.curve)]
+        return curves_frame(("part", "predicted"), parts)
 
     def plot(
         self,
         ax=None,
         *,
-        name=None,
         ref_line=True,
         curve_kwargs=None,
         plot_histogram=True,
-        despine=False,
     ):
         """Draw the curve, the groups and the distribution of the probabilities.
 
@@ -227,33 +211,27 @@ class CalibrationDisplay(Display):
         ax : matplotlib Axes, default=None
             None makes a new figure. A second display on the same axes uses the next
             colour.
-        name : str, default=None
-            Replaces the name of the display.
         ref_line : bool, default=True
             Draw the diagonal of perfect calibration.
         curve_kwargs : dict, default=None
             Style of the curve.
         plot_histogram : bool, default=True
             Whether to draw the distribution of the probabilities below the curve.
-        despine : bool, default=False
-            Remove the top and right spines.
 
         Returns
         -------
         CalibrationDisplay
         """
         self._open(ax)
-        self.ref_line_ = self.histogram_ = None
         if ref_line:
-            self.ref_line_ = self._chance((0, 1), (0, 1), None, "perfect calibration")
-        texts = [self.name if name is None else name]
+            self.ref_line_ = self._diagonal("perfect calibration")
+        texts = [] if self.name is None else [self.name]
         for title, part in _IN_LEGEND.items():
             numbers = self.statistics[part]
             texts.append("{} {:.2f} ({:.2f} to {:.2f})".format(title, *numbers))
-        text = "\n".join(texts[texts[0] is None :])
         x, estimate, *limits = self.curve
-        style = {"color": self._colour(), "linewidth": 2, "gid": "skauc"}
-        self.line_ = self._curve(x, estimate, curve_kwargs, label=text, **style)
+        text = "\n".join(texts)
+        self.line_ = self._model_curve(x, estimate, curve_kwargs, label=text)
         colour = self.line_.get_color()
         text = f"{self.confidence_level:.0%} pointwise band"
         self.band_ = self._band(x, *limits, color=colour, label=text)
@@ -269,7 +247,7 @@ class CalibrationDisplay(Display):
         xlabel = of_class("Predicted probability", self.pos_label)
         self.ax_.set(xlabel=xlabel, xlim=(-0.02, 1.02), ylabel="Observed share")
         self.ax_.set(ylim=(bottom - 0.02, 1.02), yticks=np.linspace(0, 1, 6))
-        self._close(despine, "upper left")
+        self._close("upper left")
         return self
 
 

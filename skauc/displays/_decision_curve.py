@@ -7,20 +7,20 @@ import numpy as np
 
 from ..estimators._calibration import checked_probabilities
 from ..intervals._limits import wilson_limits
-from ..statistics._checks import check_level, check_numbers
-from ..statistics._result import data_frame
-from ._style import Curve, Display, of_class, responses
+from ..statistics._checks import check_numbers
+from ..statistics._wald import interval_tails
+from ._style import ClassifierDisplay, Curve, curves_frame, of_class
 
 _THRESHOLDS = np.arange(1, 100) / 100
 _TINY = 1e-300  # 0/0 is 0
 
 
 @dataclass(eq=False, repr=False)
-class DecisionCurveDisplay(Display):
+class DecisionCurveDisplay(ClassifierDisplay):
     """Plot of the net benefit of one or more models against the threshold probability.
 
-    Answers: do decisions by the model do more good than harm, and more than treating
-    all or none? Whoever treats at a probability of t or more accepts
+    Answers: do decisions by the model do more good than harm [1]_, and more than
+    treating all or none? Whoever treats at a probability of t or more accepts
     ``(1 − t)/t`` needless treatments for each one that is needed. The net benefit of
     doing so is
 
@@ -39,6 +39,7 @@ class DecisionCurveDisplay(Display):
     treat_all : Curve
         The same for treating all.
     confidence_level : float, default=0.95
+        Level of the limits.
     pos_label : label, default=None
         Positive class, named in the label of the axis.
 
@@ -49,21 +50,29 @@ class DecisionCurveDisplay(Display):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    operating_points : Sensitivity and predictive values at one threshold.
+    CalibrationDisplay : Whether the probabilities are right.
+    compare_auc : Which of two models ranks better.
+
     Notes
     -----
     Limits are binomial: Wilson's limits of both shares, TP/n and FP/n, are combined by
     the method of variance estimates recovery with the correlation of multinomial shares
-    (Zou & Donner 2008). In simulations of 50 to 500 rows they cover .93 or more at all
-    thresholds, where the delta method falls to .04 if few rows are treated. They do not
-    include the uncertainty of the model, which is given.
+    [2]_. In simulations of 50 to 500 rows they cover .93 or more at all thresholds,
+    where the delta method falls to .04 if few rows are treated. They do not include the
+    uncertainty of the model, which is given.
 
     Only the order of a probability and a threshold matters, so that probabilities of
     exactly 0 and 1 need no change: 1 is treated and 0 is not, at every threshold.
 
     References
     ----------
-    Vickers & Elkin (2006), https://doi.org/10.1177/0272989X06295361; Zou & Donner
-    (2008), https://doi.org/10.1002/sim.3095
+    .. [1] Vickers & Elkin (2006), "Decision curve analysis: a novel method for
+       evaluating prediction models", https://doi.org/10.1177/0272989X06295361
+    .. [2] Zou & Donner (2008), "Construction of confidence limits about effect
+       measures: a general approach", https://doi.org/10.1002/sim.3095
 
     Examples
     --------
@@ -80,37 +89,6 @@ class DecisionCurveDisplay(Display):
     _: KW_ONLY
     confidence_level: float = 0.95
     pos_label: object = None
-
-    @classmethod
-    def from_estimator(cls, estimator, X, y, *, pos_label=None, name=None, **options):
-        """Plot the net benefit of fitted binary classifiers.
-
-        Parameters
-        ----------
-        estimator : fitted classifier, or dict of str to fitted classifier
-            With ``predict_proba``.
-        X : array-like or sparse matrix of shape (n, n_features)
-            Rows that did not train the estimators.
-        y : array-like of shape (n,)
-        pos_label : label, default=None
-            The positive class; None takes ``classes_[1]``.
-        name : str, default=None
-            Name of a single estimator; None takes its class name.
-        **options
-            Other options of :meth:`from_predictions` (``thresholds``, ``ax``, …).
-
-        Returns
-        -------
-        DecisionCurveDisplay
-        """
-        name = type(estimator).__name__ if name is None else name
-        models = estimator if isinstance(estimator, Mapping) else {name: estimator}
-        probabilities = {}
-        for key, model in models.items():
-            probabilities[key], pos_label = responses(
-                model, X, "predict_proba", pos_label
-            )
-        return cls.from_predictions(y, probabilities, pos_label=pos_label, **options)
 
     @classmethod
     def from_predictions(
@@ -153,7 +131,7 @@ class DecisionCurveDisplay(Display):
         ValueError
             If the input is invalid, for example scores outside [0, 1].
         """
-        level = check_level("confidence_level", confidence_level)
+        tails = interval_tails(confidence_level)
         thresholds = _THRESHOLDS if thresholds is None else thresholds
         at = check_numbers("thresholds", thresholds, 0, 1, "neither")
         at = np.sort(np.atleast_1d(at))
@@ -171,10 +149,10 @@ class DecisionCurveDisplay(Display):
             positive, probability, weight, label = checked_probabilities(
                 *given, name=title
             )
-            rows = positive, weight, at, level
+            rows = positive, weight, at, tails
             models[key] = _net_benefit(probability, *rows)
         treat_all = _net_benefit(np.ones(len(positive)), *rows)
-        known = {"confidence_level": level, "pos_label": label}
+        known = {"confidence_level": confidence_level, "pos_label": label}
         return cls(models, treat_all, **known).plot(**plot_kwargs)
 
     def to_frame(self):
@@ -187,9 +165,7 @@ class DecisionCurveDisplay(Display):
             ``"treat all"`` and ``"treat none"``.
         """
         parts = self.models | {"treat all": self.treat_all, "treat none": self._none}
-        rows = [(k, *row) for k, v in parts.items() for row in zip(*v, strict=True)]
-        titles = "model", "threshold", "estimate", "low", "high"
-        return data_frame(dict(zip(titles, zip(*rows, strict=True), strict=True)))
+        return curves_frame(("model", "threshold"), parts.items())
 
     @property
     def _none(self):
@@ -197,19 +173,15 @@ class DecisionCurveDisplay(Display):
         x = self.treat_all.x
         return Curve(x, *np.zeros((3, len(x))))
 
-    def plot(self, ax=None, *, curve_kwargs=None, plot_band=True, despine=False):
+    def plot(self, ax=None, *, plot_band=True):
         """Draw the net benefits.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             None makes a new figure.
-        curve_kwargs : dict, default=None
-            Style of the models' curves.
         plot_band : bool, default=True
             Whether to draw the limits.
-        despine : bool, default=False
-            Remove the top and right spines.
 
         Returns
         -------
@@ -222,8 +194,7 @@ class DecisionCurveDisplay(Display):
             line = self._curve(*curve[:2], label=f"treat {name}", linewidth=1, **style)
             self.line_[f"treat {name}"] = line
         for name, (x, estimate, *limits) in self.models.items():
-            style = {"color": self._colour(), "linewidth": 2, "gid": "skauc"}
-            line = self._curve(x, estimate, curve_kwargs, label=name, **style)
+            line = self._model_curve(x, estimate, label=name)
             self.line_[name] = line
             if plot_band:
                 self.band_[name] = self._band(x, *limits, color=line.get_color())
@@ -232,18 +203,18 @@ class DecisionCurveDisplay(Display):
         self.ax_.set(ylabel="Net benefit", ylim=(-0.25 * top, 1.3 * top))
         self.ax_.set_xlabel(of_class("Threshold probability", self.pos_label))
         title = f"{self.confidence_level:.0%} bands" if plot_band else None
-        self._close(despine, "upper right", title=title, title_fontsize="small")
+        self._close("upper right", title=title)
         return self
 
 
-def _net_benefit(probability, positive, weight, thresholds, level) -> Curve:
+def _net_benefit(probability, positive, weight, thresholds, tails) -> Curve:
     """``h − f t/(1 − t)`` of the shares h and f of rows treated rightly, needlessly."""
-    n, tail = weight.sum(), (1 - level) / 2
+    n = weight.sum()
     counts = [
         _at_or_above(probability[rows], weight[rows], thresholds)
         for rows in (positive, ~positive)
     ]
-    h, f = (np.array([k / n, *wilson_limits(k, n, tail, tail)]) for k in counts)
+    h, f = (np.array([k / n, *wilson_limits(k, n, *tails)]) for k in counts)
     f *= thresholds / (1 - thresholds)
     # correlation of two shares: −√{h f/((1 − h)(1 − f))}, 0/0 being 0
     others = np.maximum((n - counts[0]) * (n - counts[1]), _TINY)

@@ -1,7 +1,7 @@
 """Picture of ROC curves: empirical and analytic, or of folds and their average."""
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy.special import ndtr
@@ -16,7 +16,7 @@ from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
 from ..statistics._checks import check_level
 from ..statistics._result import picture
-from ._style import Display, auc_text, label, of_class, responses
+from ._style import ClassifierDisplay, auc_text, label, of_class, responses
 
 _LIMITS = -0.01, 1.01  # of both axes
 # false positive rates, dense near 0 and 1
@@ -24,7 +24,7 @@ _GRID = np.concatenate([[0.0], ndtr(np.linspace(-4, 4, 201)), [1.0]])
 
 
 @dataclass(eq=False, repr=False)
-class ROCDisplay(Display):
+class ROCDisplay(ClassifierDisplay):
     """Plot of ROC curves, with their bands, areas and intervals.
 
     Answers: which true positive rate does the score reach at each false positive rate,
@@ -39,7 +39,7 @@ class ROCDisplay(Display):
     ----------
     roc : BinormalROC, QuadraticROC, EmpiricalROC, or a list of EmpiricalROC
         The curve to draw. The curves of a list are drawn thin, their average thick.
-    band : ROCBand or list of ROCBand, default=None
+    band : list of ROCBand, default=None
         Bands of an empirical curve.
     auc_interval : (float, float), default=None
         Limits of the AUC, for the legend.
@@ -55,17 +55,24 @@ class ROCDisplay(Display):
     average_line_ : matplotlib Line2D or None
         For a list: the mean true positive rate at each false positive rate.
     chance_level_ : matplotlib Line2D or None
-    band_ : matplotlib PolyCollection, a list of them, or None
-        For a list of curves: one standard deviation around the average.
+        The diagonal.
+    band_ : list of matplotlib PolyCollection, or one of them
+        One for a list of curves: one standard deviation around the average.
     points_ : matplotlib ErrorbarContainer
         Points with their intervals, drawn by ``operating_points(…).plot()``, for
         example the point of Youden with ``best="youden"``.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    empirical_roc : The empirical curve alone, with its bands.
+    binormal_roc : The smooth curve as numbers.
+    AUCPosteriorDisplay : The AUC of models from their training rows.
+
     Notes
     -----
-    The band is that of :meth:`EmpiricalROC.band`, the interval that of
+    The band is that of :meth:`skauc.results.EmpiricalROC.band`, the interval that of
     :func:`skauc.auc_estimate`. Neither accounts for the training of the model: for
     training rows they are optimistic.
 
@@ -80,53 +87,12 @@ class ROCDisplay(Display):
 
     roc: BinormalROC | QuadraticROC | EmpiricalROC | list[EmpiricalROC]
     _: KW_ONLY
-    band: ROCBand | list[ROCBand] | None = None
+    band: list[ROCBand] | None = None
     auc_interval: tuple[float, float] | None = None
     name: str | None = None
     pos_label: object = None
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator,
-        X,
-        y,
-        *,
-        sample_weight=None,
-        response_method="auto",
-        pos_label=None,
-        name=None,
-        **options,
-    ):
-        """Plot the curves of a fitted binary classifier's scores on (X, y).
-
-        Parameters
-        ----------
-        estimator : fitted classifier
-        X : array-like or sparse matrix of shape (n, n_features)
-            Rows that did not train the estimator; for training rows the curves are
-            optimistic.
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), default=None
-            Counts of rows.
-        response_method : {"auto", "decision_function", "predict_proba"}
-            ``"auto"`` uses ``decision_function`` if the estimator has it, as
-            scikit-learn's ``roc_auc`` scorer does.
-        pos_label : label, default=None
-            The positive class; None takes ``classes_[1]``.
-        name : str, default=None
-            Name in the legend; None takes the class name of the estimator.
-        **options
-            Other options of :meth:`from_predictions` (``groups``, ``ax``, …).
-
-        Returns
-        -------
-        ROCDisplay
-        """
-        score, pos_label = responses(estimator, X, response_method, pos_label)
-        name = type(estimator).__name__ if name is None else name
-        known = {"sample_weight": sample_weight, "pos_label": pos_label, "name": name}
-        return cls.from_predictions(y, score, **known, **options)
+    _methods = "decision_function", "predict_proba"
 
     @classmethod
     def from_cv_results(
@@ -136,7 +102,6 @@ class ROCDisplay(Display):
         y,
         *,
         sample_weight=None,
-        response_method="auto",
         pos_label=None,
         name=None,
         **plot_kwargs,
@@ -152,8 +117,8 @@ class ROCDisplay(Display):
             The rows that were passed to ``cross_validate``.
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
-        response_method, pos_label
-            As for :meth:`from_estimator`.
+        pos_label : label, default=None
+            The positive class; None takes ``classes_[1]``.
         name : str, default=None
             Name in the legend.
         **plot_kwargs
@@ -168,8 +133,7 @@ class ROCDisplay(Display):
         The shaded area is one standard deviation of the curves of the folds. It is not
         a confidence interval, because the folds share most of their training rows.
         """
-        rows = X, y, sample_weight
-        curves = _fold_curves(cv_results, *rows, response_method, pos_label)
+        curves = _fold_curves(cv_results, X, y, sample_weight, pos_label)
         label = curves[0].pos_label
         return cls(curves, name=name, pos_label=label).plot(**plot_kwargs)
 
@@ -202,8 +166,9 @@ class ROCDisplay(Display):
             Level of the band and of the interval.
         name : str, default=None
         **plot_kwargs
-            For :meth:`plot`; also ``band``, as for :meth:`EmpiricalROC.band`:
-            ``"pointwise"``, ``"simultaneous"``, a list of both, or None.
+            For :meth:`plot`; also ``band``, as for
+            :meth:`skauc.results.EmpiricalROC.band`: ``"pointwise"``,
+            ``"simultaneous"``, a list of both, or None.
 
         Returns
         -------
@@ -223,13 +188,9 @@ class ROCDisplay(Display):
         self,
         ax=None,
         *,
-        name=None,
         curve_kwargs=None,
-        plot_band=True,
         plot_folds=True,
         plot_chance_level=False,
-        chance_level_kw=None,
-        despine=False,
     ):
         """Draw the curve, or the curves of folds.
 
@@ -238,61 +199,57 @@ class ROCDisplay(Display):
         ax : matplotlib Axes, default=None
             None makes a new figure. A second display on the same axes uses the next
             colour.
-        name : str, default=None
-            Replaces the name of the display.
         curve_kwargs : dict, default=None
             Style of the curve.
-        plot_band : bool, default=True
-            Whether to draw the band, if the display has one.
         plot_folds : bool, default=True
             Whether to draw the curve of each fold beside their average.
         plot_chance_level : bool, default=False
-        chance_level_kw : dict, default=None
-        despine : bool, default=False
-            Remove the top and right spines.
+            Draw the diagonal, the curve of a score without information.
 
         Returns
         -------
         ROCDisplay
         """
         self._open(ax)
-        self.band_ = self.average_line_ = self.chance_level_ = None
-        name = self.name if name is None else name
         if isinstance(self.roc, list | tuple):
-            self._draw_folds(name, curve_kwargs, plot_band, plot_folds)
+            self._draw_folds(curve_kwargs, plot_folds)
         else:
-            self._draw_curve(name, curve_kwargs, plot_band)
+            self._draw_curve(curve_kwargs)
         if plot_chance_level:
-            text = "chance level (AUC 0.5)"
-            self.chance_level_ = self._chance((0, 1), (0, 1), chance_level_kw, text)
+            self.chance_level_ = self._diagonal("chance level (AUC 0.5)")
         xlabel = of_class("False positive rate", self.pos_label)
         self.ax_.set(xlabel=xlabel, xlim=_LIMITS)
         self.ax_.set(ylabel="True positive rate", ylim=_LIMITS, aspect="equal")
-        self._close(despine, "lower right")
+        self._close("lower right")
         return self
 
-    def _draw_curve(self, name, curve_kwargs, plot_band):
-        """Draw one curve with its bands."""
-        style = {"color": self._colour(), "linewidth": 2, "gid": "skauc"}
-        style["label"] = label(name, auc_text(self.roc.auc, self.auc_interval))
+    def _draw_curve(self, curve_kwargs):
+        """Draw one curve with its bands in the same colour."""
+        text = label(self.name, auc_text(self.roc.auc, self.auc_interval))
         if isinstance(self.roc, EmpiricalROC):
             points = self.roc.fpr, self.roc.tpr
         else:
             points = _GRID, self.roc.roc(_GRID)
-        self.line_ = self._curve(*points, curve_kwargs, **style)
-        if plot_band and self.band is not None:
-            bands = self.band if isinstance(self.band, list) else [self.band]
-            drawn = [self._draw_band(band) for band in bands]
-            self.band_ = drawn if isinstance(self.band, list) else drawn[0]
+        self.line_ = self._model_curve(*points, curve_kwargs, label=text)
+        style = {"color": self.line_.get_color()}
+        for band in self.band or ():
+            style["label"] = f"{band.confidence_level:.0%} {band.method} band"
+            drawn = self._band(band.fpr, band.low, band.high, **style)
+            self.band_ = [*(self.band_ or ()), drawn]
 
-    def _draw_band(self, band):
-        """Shade a band in the colour of the curve."""
-        kind = "simultaneous" if band.simultaneous else "pointwise"
-        style = {"label": f"{band.confidence_level:.0%} {kind} band"}
-        style["color"] = self.line_.get_color()
-        return self._band(band.fpr, band.low, band.high, **style)
+    def _draw_points(self, points, confidence_level):
+        """Draw operating points with their intervals."""
+        (low, high), y_limits = (
+            points.confidence_interval(confidence_level, name=name)
+            for name in ("specificity", "sensitivity")
+        )
+        style = {"x_limits": (1 - high, 1 - low), "y_limits": y_limits, "fmt": "s"}
+        style["label"] = f"points with {confidence_level:.0%} intervals"
+        rates = 1 - points.specificity, points.sensitivity
+        self.points_ = self._points(*rates, color="k", zorder=4, **style)
+        self._close("lower right")
 
-    def _draw_folds(self, name, curve_kwargs, plot_band, plot_folds):
+    def _draw_folds(self, curve_kwargs, plot_folds):
         """Draw the curves of folds, their average and its spread."""
         if not self.roc:
             raise ValueError("roc must hold at least one curve, got an empty list")
@@ -313,9 +270,9 @@ class ROCDisplay(Display):
         text = f"average of folds, AUC {np.mean(areas):.2f}"
         if len(areas) > 1:
             text += f" ± {np.std(areas, ddof=1):.2f}"
-        style = {"color": colour, "linewidth": 2.5, "gid": "skauc"}
-        self.average_line_ = self._curve(_GRID, mean, label=label(name, text), **style)
-        if plot_band and len(areas) > 1:
+        style = {"color": colour, "linewidth": 2.5, "label": label(self.name, text)}
+        self.average_line_ = self._model_curve(_GRID, mean, **style)
+        if len(areas) > 1:
             spread = heights.std(axis=0, ddof=1)
             limits = np.clip([mean - spread, mean + spread], 0, 1)
             text = "± 1 SD of folds"
@@ -323,90 +280,38 @@ class ROCDisplay(Display):
 
 
 @picture.register
-def _(value: AUCEstimate, ax=None, **options) -> ROCDisplay:
-    if value._sample.clusters is not None:  # the band assumes independent rows
-        options = {"band": None} | options
-    return _draw_empirical(_curve_of(value), value, ax, **options)
-
-
-@picture.register
-def _(value: EmpiricalROC, ax=None, **options) -> ROCDisplay:
-    return _draw_empirical(value, AUCEstimate._of(value._sample), ax, **options)
-
-
-def _draw_empirical(
-    roc, estimate, ax, *, confidence_level=0.95, band="pointwise", name=None, **options
-):
-    """Draw a curve, the interval of its AUC, and its bands by their methods."""
+def _(
+    value: AUCEstimate | EmpiricalROC | OperatingPoints,
+    ax=None,
+    *,
+    confidence_level=0.95,
+    name=None,
+    **options,
+) -> ROCDisplay:
+    """The empirical curve, its band and area; points with intervals unless all are."""
     check_level("confidence_level", confidence_level)
-    methods = band if isinstance(band, list | tuple) else [band]
-    bands = [roc.band(confidence_level, how) for how in methods if how is not None]
-    known = {"name": name, "pos_label": roc.pos_label}
+    sample = value._sample
+    chosen = isinstance(value, OperatingPoints) and value.chosen_by != "all"
+    # the band assumes independent rows, and covers intervals of points
+    usual = () if chosen or sample.clusters is not None else ("pointwise",)
+    methods = options.pop("band", usual) or ()
+    methods = [methods] if isinstance(methods, str) else methods
+    roc = EmpiricalROC._of(sample)
+    bands = [roc.band(confidence_level, method) for method in methods]
+    known = {"name": name, "pos_label": sample.pos_label}
     try:
+        estimate = AUCEstimate._of(sample)
         known["auc_interval"] = estimate.confidence_interval(confidence_level)
     except ValueError:  # a class is too small
         pass
-    return ROCDisplay(roc, band=bands or None, **known).plot(ax, **options)
-
-
-@picture.register
-def _(
-    value: OperatingPoints, ax=None, *, confidence_level=0.95, **options
-) -> ROCDisplay:
-    """The ROC curve, with the points and their intervals unless all are points."""
-    options = {"band": "pointwise" if value.chosen_by == "all" else None} | options
-    options["confidence_level"] = confidence_level
-    display = picture(_curve_of(value), ax, **options)
-    if value.chosen_by != "all":
-        (low, high), y_limits = (
-            value.confidence_interval(confidence_level, name=name)
-            for name in ("specificity", "sensitivity")
-        )
-        style = {"x_limits": (1 - high, 1 - low), "y_limits": y_limits, "fmt": "s"}
-        style["label"] = f"points with {confidence_level:.0%} intervals"
-        rates = 1 - value.specificity, value.sensitivity
-        display.points_ = display._points(*rates, color="k", zorder=4, **style)
-        display._close(False, "lower right")
+    display = ROCDisplay(roc, band=bands or None, **known).plot(ax, **options)
+    if chosen:
+        display._draw_points(value, confidence_level)
     return display
 
 
-def _curve_of(value) -> EmpiricalROC:
-    """The empirical curve of the scores behind an AUC or operating points."""
-    sample = value._sample
-    positive = np.repeat([False, True], list(map(len, sample.scores)))
-    weight = None if sample.weights is None else np.concatenate(sample.weights)
-    score = np.concatenate(sample.scores)
-    roc = empirical_roc(positive, score, sample_weight=weight)
-    return replace(roc, pos_label=value.pos_label)
-
-
-def _fold_curves(
-    cv_results, X, y, weight, response_method, pos_label
-) -> list[EmpiricalROC]:
+def _fold_curves(cv_results, X, y, weight, pos_label) -> list[EmpiricalROC]:
     """ROC curve of the test rows of each fold."""
-    estimators, tests = _folds(cv_results)
-    y = check_column("y", y)
-    if n_rows(X) != len(y):
-        raise ValueError(f"X must have the {len(y)} rows of y, got {n_rows(X)} rows")
-    if weight is not None:
-        weight = check_score(weight, len(y), name="sample_weight")
-    last = np.max(np.concatenate(tests))
-    if last >= len(y):
-        raise ValueError(
-            f"X must hold all rows of cv_results, got {len(y)} rows and the row "
-            f"number {last}"
-        )
-    curves = []
-    for estimator, rows in zip(estimators, tests, strict=True):
-        X_test = take_rows(X, rows)
-        score, label = responses(estimator, X_test, response_method, pos_label)
-        options = {"sample_weight": None if weight is None else weight[rows]}
-        curves.append(empirical_roc(y[rows], score, pos_label=label, **options))
-    return curves
-
-
-def _folds(cv_results):
-    """Fitted estimators and test rows of ``cross_validate``."""
     known = cv_results if isinstance(cv_results, Mapping) else {}
     missing = [name for name in ("estimator", "indices") if name not in known]
     if missing:
@@ -414,4 +319,19 @@ def _folds(cv_results):
             "cv_results must be the dictionary of cross_validate with "
             f"return_estimator=True and return_indices=True, but it lacks {missing}"
         )
-    return cv_results["estimator"], cv_results["indices"]["test"]
+    y, tests = check_column("y", y), cv_results["indices"]["test"]
+    n, last = n_rows(X), np.max(np.concatenate(tests))
+    if n != len(y) or last >= n:
+        raise ValueError(
+            f"X and y must hold all rows of cv_results, up to the row number {last}, "
+            f"got {n} and {len(y)} rows"
+        )
+    if weight is not None:
+        weight = check_score(weight, n, name="sample_weight")
+    curves = []
+    for estimator, rows in zip(cv_results["estimator"], tests, strict=True):
+        given = take_rows(X, rows), ROCDisplay._methods, pos_label
+        score, label = responses(estimator, *given)
+        options = {"sample_weight": None if weight is None else weight[rows]}
+        curves.append(empirical_roc(y[rows], score, pos_label=label, **options))
+    return curves

@@ -8,7 +8,7 @@ import numpy as np
 from ..model_selection._search import SearchPosterior, search_posterior
 from ..statistics._checks import check_level
 from ..statistics._result import picture, shown
-from ._style import Display, auc_text, label, of_class
+from ._style import Display, auc_text, of_class
 
 
 @dataclass(eq=False, repr=False)
@@ -21,9 +21,9 @@ class SearchDisplay(Display):
     Two numeric parameters are drawn as a map. The fewest candidates that hold the best
     one with the probability of the confidence level have a dark edge: a set, and no
     contour, because there is nothing to know between candidates. In all other cases
-    each candidate is drawn as an interval. The chosen candidate is drawn
-    with the AUC and the interval to report, :attr:`SearchPosterior.selected`, which is
-    corrected for the selection and may therefore lie below the others.
+    each candidate is drawn as an interval. The chosen candidate is drawn with the AUC
+    and the interval to report, ``selected`` of :class:`skauc.results.SearchPosterior`,
+    which is corrected for the selection and may therefore lie below the others.
 
     Parameters
     ----------
@@ -35,8 +35,6 @@ class SearchDisplay(Display):
         The argument ``order`` of :meth:`skauc.results.SearchPosterior.simplest`. If the
         plot has one numeric parameter, None takes that parameter, its smallest value
         being the simplest; otherwise None marks no candidate.
-    name : str, default=None
-        Name in the legend.
 
     Attributes
     ----------
@@ -59,6 +57,12 @@ class SearchDisplay(Display):
     TypeError
         If ``posterior`` is not a SearchPosterior.
 
+    See Also
+    --------
+    search_posterior : The numbers that are drawn.
+    one_sd_rule : Selects the simplest good candidate within a search.
+    AUCPosteriorDisplay : The AUC of a few models as densities.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -75,7 +79,6 @@ class SearchDisplay(Display):
     _: KW_ONLY
     parameters: list[str] | None = None
     simplest: object = None
-    name: str | None = None
 
     def __post_init__(self):
         if not isinstance(self.posterior, SearchPosterior):
@@ -86,46 +89,39 @@ class SearchDisplay(Display):
             )
 
     @classmethod
-    def from_search(
-        cls, search, X, y, *, parameters=None, simplest=None, name=None, **options
-    ):
+    def from_search(cls, search, X, y, *, parameters=None, simplest=None, **options):
         """Plot the candidates of a fitted search.
 
         Parameters
         ----------
         search : fitted search, or list of fitted models
+            As for :func:`skauc.search_posterior`.
         X : array-like or sparse matrix of shape (n, n_features)
             The rows of the search.
         y : array-like of shape (n,)
-        parameters, simplest, name
+        parameters, simplest
             See the class.
         **options
-            Options of :meth:`plot` (``ax, confidence_level, despine``) and of
+            Options of :meth:`plot` (``ax, confidence_level``) and of
             :func:`skauc.search_posterior` (``prior``, ``n_jobs``, …).
 
         Returns
         -------
         SearchDisplay
         """
-        names = "ax", "confidence_level", "despine"
-        plot = {key: options.pop(key) for key in names if key in options}
+        plot = cls._for_plot(options)
         posterior = search_posterior(search, X, y, **options)
-        display = cls(posterior, parameters=parameters, simplest=simplest, name=name)
-        return display.plot(**plot)
+        return cls(posterior, parameters=parameters, simplest=simplest).plot(**plot)
 
-    def plot(self, ax=None, *, name=None, confidence_level=0.95, despine=False):
+    def plot(self, ax=None, *, confidence_level=0.95):
         """Draw the candidates.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             None makes a new figure.
-        name : str, default=None
-            Replaces the name of the display.
         confidence_level : float in (0, 1), default=0.95
             Level of the band or of the intervals.
-        despine : bool, default=False
-            Remove the top and right spines.
 
         Returns
         -------
@@ -134,9 +130,6 @@ class SearchDisplay(Display):
         check_level("confidence_level", confidence_level)
         names = self._drawn()
         values = [self._numbers(n) for n in names]
-        self.line_ = self.band_ = self.map_ = self.credible_set_ = None
-        self.intervals_ = None
-        self.selected_ = self.one_sd_ = self.selected_interval_ = None
         self._open(ax)
         mean, order = np.array(self.posterior.auc.mean()), self.simplest
         selected = self.posterior.selected
@@ -149,8 +142,7 @@ class SearchDisplay(Display):
             self._draw_map(*names, *values, confidence_level)
             places = values
         else:
-            name = self.name if name is None else name
-            self._draw_line(names[0], values[0], name, confidence_level)
+            self._draw_line(names[0], values[0], confidence_level)
             places = values[0], mean
             order = names[0] if order is None else order
             x = values[0][self.posterior.selected_index]
@@ -162,7 +154,7 @@ class SearchDisplay(Display):
         loc = "lower right" if self.line_ is not None else None
         # the names of candidates leave room at the left
         side = "right" if self.intervals_ is not None else "center"
-        self._close(despine, loc, side)
+        self._close(loc, side)
         return self
 
     @property
@@ -193,14 +185,14 @@ class SearchDisplay(Display):
             return np.array(values, dtype=float)
         return None
 
-    def _draw_line(self, parameter, x, name, confidence_level):
+    def _draw_line(self, parameter, x, confidence_level):
         """Draw the best candidate at each value, with its interval."""
         mean = self.posterior.auc.mean()
         by_value = np.lexsort((mean, x))
         best = by_value[np.append(np.diff(x[by_value]) > 0, True)]
         low, high = (end[best] for end in self.posterior.auc.interval(confidence_level))
         colour = self._colour()
-        text = label(name, f"{confidence_level:.0%} interval", "{0}: {1}")
+        text = f"{confidence_level:.0%} interval"
         self.band_ = self._band(x[best], low, high, color=colour, label=text)
         style = {"color": colour, "marker": ".", "gid": "skauc"}
         self.line_ = self._curve(x[best], mean[best], **style)
@@ -236,9 +228,9 @@ class SearchDisplay(Display):
         """Mark the selected candidate, and the simplest one that is nearly as good."""
         k = self.posterior.selected_index
         style = {"linestyle": "none", "markersize": 10, "markerfacecolor": "none"}
-        style |= {"color": "k"}
         text = f"chosen ({text})\nP(best) {self.posterior.p_best[k]:.2f}"
-        self.selected_ = self._curve([x[k]], [y[k]], marker="o", label=text, **style)
+        style |= {"color": "k", "marker": "o", "label": text}
+        self.selected_ = self._curve([x[k]], [y[k]], **style)
         if simplest is not None:
             style |= {"marker": "D", "label": "within one SD"}
             self.one_sd_ = self._curve([x[simplest]], [y[simplest]], **style)

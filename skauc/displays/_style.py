@@ -1,19 +1,20 @@
-"""Parent of all displays, responses of estimators, and the forest plot of a table."""
+"""Parents of the displays, and the forest plot of a table."""
 
+from collections.abc import Mapping
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..posterior._joint import AUCDifferencePosterior
-from ..statistics._checks import check_option, short
+from ..statistics._checks import short
 from ..statistics._collections import refuse_collection
-from ..statistics._result import Result, picture
+from ..statistics._result import Result, data_frame, picture
 
 # Okabe & Ito's colours, which colour-blind readers can distinguish, without yellow and
 # black (https://jfly.uni-koeln.de/color/)
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_METHODS = "auto", "decision_function", "predict_proba"
 _BELOW = 4.2  # tick labels and the title of the axis, in font sizes of the legend
 # Names of the column that a forest plot draws; the first that exists
 _ESTIMATES = "estimate", "odds_ratio", "coefficient", "difference", "auc", "mean"
@@ -28,9 +29,9 @@ class Curve(NamedTuple):
     high: np.ndarray
 
 
-def label(name, text, form="{0} ({1})"):
+def label(name, text):
     """Text of a legend entry, with the name if there is one."""
-    return text if name is None else form.format(name, text)
+    return text if name is None else f"{name} ({text})"
 
 
 def auc_text(auc, limits=None) -> str:
@@ -44,9 +45,15 @@ def of_class(title, pos_label) -> str:
     return title if pos_label is None else f"{title} (positive label: {pos_label})"
 
 
-def responses(estimator, X, method, pos_label):
-    """Scores in favour of the positive label, and that label."""
-    check_option("response_method", method, _METHODS)
+def curves_frame(titles, curves):
+    """Data frame of pairs of a name and a :class:`Curve`, with a row for each point."""
+    titles = *titles, "estimate", "low", "high"
+    rows = [(name, *row) for name, curve in curves for row in zip(*curve, strict=True)]
+    return data_frame([dict(zip(titles, row, strict=True)) for row in rows])
+
+
+def responses(estimator, X, methods, pos_label):
+    """Scores in favour of the positive label by the first method, and that label."""
     check_is_fitted(estimator)
     refuse_collection("X", X)
     classes = list(getattr(estimator, "classes_", []))
@@ -57,12 +64,10 @@ def responses(estimator, X, method, pos_label):
     pos_label = classes[1] if pos_label is None else pos_label
     if pos_label not in classes:
         raise ValueError(f"pos_label must be one of {classes}, got {pos_label!r}")
-    if method == "auto":
-        has_decision = hasattr(estimator, "decision_function")
-        method = "decision_function" if has_decision else "predict_proba"
-    if not hasattr(estimator, method):
+    method = next((name for name in methods if hasattr(estimator, name)), None)
+    if method is None:
         raise ValueError(
-            f"estimator must have {method}, got {short(estimator)}; a "
+            f"estimator must have {methods[-1]}, got {short(estimator)}; a "
             "CalibratedClassifierCV of it has predict_proba"
         )
     score = getattr(estimator, method)(X)
@@ -76,11 +81,20 @@ class Display:
 
     ax_: Any
     figure_: Any
-    intervals_: Any = None
-    null_line_: Any = None
+    line_ = average_line_ = band_ = map_ = credible_set_ = intervals_ = None
+    selected_ = selected_interval_ = one_sd_ = None
+    ref_line_ = null_line_ = chance_level_ = histogram_ = None
+
+    @classmethod
+    def _for_plot(cls, options):
+        """Take the options of ``plot`` out of others."""
+        names = signature(cls.plot).parameters
+        return {name: options.pop(name) for name in names if name in options}
 
     def _open(self, ax):
-        """Store the given axes, or axes of a new figure."""
+        """Forget the artists of an earlier plot; store the axes, or new ones."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
         try:
             import matplotlib.pyplot as plt
         except ImportError as missing:
@@ -104,14 +118,19 @@ class Display:
         (line,) = self.ax_.plot(x, y, **style | normalize_kwargs(given or {}, Line2D))
         return line
 
+    def _model_curve(self, x, y, given=None, **style):
+        """Draw the curve of a model, in a colour of its own."""
+        style = {"color": self._colour(), "linewidth": 2, "gid": "skauc"} | style
+        return self._curve(x, y, given, **style)
+
     def _band(self, x, low, high, **style):
         """Shade the area between two curves."""
         return self.ax_.fill_between(x, low, high, alpha=0.18, linewidth=0, **style)
 
-    def _chance(self, x, y, given, text="chance level"):
-        """Draw the line of a score without information."""
+    def _diagonal(self, text):
+        """Draw the line of a score without information, or of a perfect one."""
         style = {"color": "0.4", "linestyle": ":", "label": text}
-        return self._curve(x, y, given, **style)
+        return self._curve((0, 1), (0, 1), **style)
 
     def _points(self, x, y, *, x_limits=None, y_limits=None, **style):
         """Draw points with intervals along one axis or both."""
@@ -139,14 +158,12 @@ class Display:
             right.tick_params(length=0)
         return drawn
 
-    def _close(self, despine, loc, side="center", **legend):
+    def _close(self, loc, side="center", **legend):
         """Draw the legend inside at loc, or below the axes if it would cover a curve.
 
         Only a layout engine makes room below; without one the legend stays inside.
         """
-        if despine:
-            self.ax_.spines[["top", "right"]].set_visible(False)
-        legend["fontsize"] = "small"
+        legend |= {"fontsize": "small", "title_fontsize": "small"}
         drawn = self.ax_.legend(loc=loc or "best", **legend)
         if self.figure_.get_layout_engine() is None:
             return
@@ -165,6 +182,50 @@ class Display:
         return box.width > frame.width or any(
             path.intersects_bbox(box, filled=False) for path in paths
         )
+
+
+class ClassifierDisplay(Display):
+    """Parent of the displays of scores that fitted classifiers give to labelled rows.
+
+    ``_methods`` names the methods that give such a score, the first one first.
+    """
+
+    _methods: tuple[str, ...] = ("predict_proba",)
+    from_predictions: Any
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, pos_label=None, name=None, **options):
+        """Plot a fitted binary classifier on rows that did not train it.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            With ``predict_proba``; for ROC curves ``decision_function`` goes before it,
+            as in scikit-learn's ``roc_auc`` scorer. Decision curves take a dict of
+            fitted classifiers, too.
+        X : array-like or sparse matrix of shape (n, n_features)
+            Rows that did not train the estimator; for training rows the picture is
+            optimistic.
+        y : array-like of shape (n,)
+        pos_label : label, default=None
+            The positive class; None takes ``classes_[1]``.
+        name : str, default=None
+            Name of a single estimator in the legend; None takes its class name.
+        **options
+            Other options of ``from_predictions`` (``sample_weight``, ``ax``, …).
+
+        Returns
+        -------
+        display
+        """
+        if isinstance(estimator, Mapping):
+            score = {}
+            for key, model in estimator.items():
+                score[key], pos_label = responses(model, X, cls._methods, pos_label)
+        else:
+            score, pos_label = responses(estimator, X, cls._methods, pos_label)
+            name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, score, pos_label=pos_label, name=name, **options)
 
 
 @picture.register

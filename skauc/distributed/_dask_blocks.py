@@ -4,8 +4,6 @@ A chunk that X, y and weights share is computed once in each pass; results are m
 a tree.
 """
 
-from functools import partial
-
 import numpy as np
 
 from ..statistics._block import add_all, as_block, on_block
@@ -66,9 +64,8 @@ def _run(function, number, known, part, given, *shared):
     """The result of one block; None without rows."""
     X, *later, y, weight = part
     if later:  # scores of the same rows: the columns of X
-        called = known["called"][0], _LATER
-        as_score = partial(as_block, number, X, n_features=None, called=called)
-        later = [as_score(score).y for score in later]
+        how = {"n_features": None, "called": (known["called"][0], _LATER)}
+        later = [as_block(number, X, score, **how).y for score in later]
         X = np.column_stack([X, *later])
     block = as_block(number, X, y, weight, **known)
     return on_block(function, block, *given, *shared) if len(block) else None
@@ -90,14 +87,19 @@ def _compute(*tasks):
 
 
 def _tree(results):
-    """One delayed sum of delayed results."""
+    """One delayed sum of delayed results; lists of them would take a tenth longer."""
     import dask
 
-    add = dask.delayed(add_all, pure=False)
+    add = dask.delayed(_added, pure=False)
     while len(results) > 1:
         groups = range(0, len(results), _MERGED)
-        results = [add(results[k : k + _MERGED]) for k in groups]
+        results = [add(*results[k : k + _MERGED]) for k in groups]
     return results[0]
+
+
+def _added(*results):
+    """Sum of the results of blocks with rows; None if there are none."""
+    return add_all(results)
 
 
 def open_collections(

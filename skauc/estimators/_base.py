@@ -57,6 +57,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
         offset : array-like of shape (n,), default=None
+            As for :meth:`decision_function`.
 
         Returns
         -------
@@ -73,6 +74,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
         offset : array-like of shape (n,), default=None
+            As for :meth:`decision_function`.
 
         Returns
         -------
@@ -87,6 +89,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
         offset : array-like of shape (n,), default=None
+            As for :meth:`decision_function`.
 
         Returns
         -------
@@ -103,6 +106,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
         offset : array-like of shape (n,), default=None
+            As for :meth:`decision_function`.
 
         Returns
         -------

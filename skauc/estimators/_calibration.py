@@ -28,7 +28,7 @@ _NAMES = ("slope", "intercept", "in_the_large")
 class CalibrationEstimate(Estimates, LabelledResult):
     """Calibration slope and intercepts, with their standard errors.
 
-    Parameters
+    Attributes
     ----------
     slope : float
         The slope b. Below 1 the probabilities are too extreme, as for an overfitted
@@ -45,6 +45,11 @@ class CalibrationEstimate(Estimates, LabelledResult):
         of freedom.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.calibration_estimate : Makes it.
+    skauc.results.HosmerLemeshow : The result of a goodness-of-fit test.
 
     Examples
     --------
@@ -70,10 +75,12 @@ class CalibrationEstimate(Estimates, LabelledResult):
         ----------
         confidence_level : float in (0, 1), default=0.95
         name : {"slope", "intercept", "in_the_large"}, default="slope"
+            The number whose limits to return.
 
         Returns
         -------
         low, high : float
+            Limits in the units of the estimate.
         """
         row = _NAMES.index(check_option("name", name, _NAMES))
         limits = self._wald().limits(confidence_level)
@@ -99,7 +106,7 @@ def calibration_estimate(
 
     Answers: are the probabilities too extreme (slope below 1) or too moderate (slope
     above 1), and are they too high or too low on average (in the large)? Use *held-out*
-    rows: for the training rows of a maximum-likelihood fit the slope is 1 and the
+    rows [2]_: for the training rows of a maximum-likelihood fit the slope is 1 and the
     intercepts are 0 by construction. Costs a few passes of O(n).
 
     Parameters
@@ -134,18 +141,26 @@ def calibration_estimate(
     UserWarning
         If probabilities of 0 or 1 were moved.
 
+    See Also
+    --------
+    CalibrationDisplay : Draws the calibration curve and these numbers.
+    hosmer_lemeshow : A test by groups; prefer the estimate.
+    auc_estimate : Whether the order is right, whatever the probabilities.
+
     Notes
     -----
     The estimates are those of maximum likelihood for
-    ``logit P(y = 1) = a + b logit(p)``, and for the same model with b = 1. The 95 %
-    intervals cover .94 to .97 from 50 rows on. The interval of the calibration in the
-    large, whose model assumes b = 1, covers only .89 to .91 if the true slope is ½
+    ``logit P(y = 1) = a + b logit(p)`` [1]_, and for the same model with b = 1. The
+    95 % intervals cover .94 to .97 from 50 rows on. The interval of the calibration in
+    the large, whose model assumes b = 1, covers only .89 to .91 if the true slope is ½
     (``benchmarks/coverage/logistic.py``).
 
     References
     ----------
-    Cox (1958), https://doi.org/10.1093/biomet/45.3-4.562; Van Calster et al. (2019),
-    https://doi.org/10.1186/s12916-019-1466-7
+    .. [1] Cox (1958), "Two further applications of a model for binary regression",
+       https://doi.org/10.1093/biomet/45.3-4.562
+    .. [2] Van Calster et al. (2019), "Calibration: the Achilles heel of predictive
+       analytics", https://doi.org/10.1186/s12916-019-1466-7
 
     Examples
     --------
@@ -248,18 +263,25 @@ def _level(logits, positive, count):
 class HosmerLemeshow(LabelledResult):
     """Result of the Hosmer–Lemeshow test, with its table of groups.
 
-    Parameters
+    Attributes
     ----------
     statistic : float
         ``Σ (O − E)²/E`` over groups and classes, where O and E are the observed and the
         expected numbers of rows.
     df : int
+        Degrees of freedom of χ².
     pvalue : float
+        P-value of the hypothesis that the probabilities are right.
     n, observed, expected : ndarray of shape (n_groups,)
         Numbers of rows, events and expected events in each group, from low to high
         probability.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.hosmer_lemeshow : Makes it.
+    skauc.results.CalibrationEstimate : The size of the deviation.
 
     Examples
     --------
@@ -293,9 +315,9 @@ def hosmer_lemeshow(
     """Hosmer–Lemeshow goodness-of-fit test of predicted probabilities.
 
     Answers: do groups of rows with similar probabilities have as many events as
-    predicted? Prefer :func:`calibration_estimate`, which estimates the size of the
+    predicted [1]_? Prefer :func:`calibration_estimate`, which estimates the size of the
     deviation: the result of this test depends on ``n_groups``, it has little power in
-    small samples, and in large samples it rejects negligible deviations. Costs one
+    small samples [2]_, and in large samples it rejects negligible deviations. Costs one
     sort.
 
     Parameters
@@ -327,6 +349,12 @@ def hosmer_lemeshow(
         If there are too few groups for a degree of freedom: fewer than three for
         training rows.
 
+    See Also
+    --------
+    calibration_estimate : The size of the deviation, with an interval.
+    CalibrationDisplay : Draws the groups and a smooth curve.
+    auc_estimate : Whether the order of the rows is right.
+
     Notes
     -----
     Groups are ``(q_{k−1}, q_k]`` between quantiles of Hyndman and Fan's type 7, and for
@@ -336,8 +364,11 @@ def hosmer_lemeshow(
 
     References
     ----------
-    Hosmer & Lemeshow (1980), https://doi.org/10.1080/03610928008827941; Hosmer et al.
-    (1997), https://doi.org/10.1002/(SICI)1097-0258(19970515)16:9<965::AID-SIM509>3.0.CO;2-O
+    .. [1] Hosmer & Lemeshow (1980), "Goodness of fit tests for the multiple logistic
+       regression model", https://doi.org/10.1080/03610928008827941
+    .. [2] Hosmer et al. (1997), "A comparison of goodness-of-fit tests for the logistic
+       regression model",
+       https://doi.org/10.1002/(SICI)1097-0258(19970515)16:9%3C965::AID-SIM509%3E3.0.CO;2-O
 
     Examples
     --------

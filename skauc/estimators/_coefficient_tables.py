@@ -53,7 +53,7 @@ class _CoefficientRows(Result):
 class OddsRatioTable(_CoefficientRows):
     """Odds ratios, one row per coefficient.
 
-    Parameters
+    Attributes
     ----------
     names : tuple of str
         Rows; for more than two classes ``"class: feature"``.
@@ -66,11 +66,13 @@ class OddsRatioTable(_CoefficientRows):
         Of the interval.
     odds : str
         The odds that are compared, ``"of 'ill' against 'well'"``.
-
-    Attributes
-    ----------
     null : float
         1, the odds ratio without an effect.
+
+    See Also
+    --------
+    skauc.results.CoefficientTable.odds_ratios : Makes it.
+    skauc.results.CoefficientTable : The coefficients themselves.
 
     Examples
     --------
@@ -87,7 +89,7 @@ class OddsRatioTable(_CoefficientRows):
 class CoefficientTable(_CoefficientRows):
     """Inference of coefficients, a row each.
 
-    Parameters
+    Attributes
     ----------
     names : tuple of str
         Rows; for more than two classes ``"class: feature"``.
@@ -100,13 +102,17 @@ class CoefficientTable(_CoefficientRows):
     covariance : {"model", "HC0", "HC1", "cluster"}
         The estimate of the standard errors.
     method : {"wald", "profile"}
+        The method of the intervals and p-values.
     odds : str
         The odds whose logarithm the model is linear in, ``"of 'ill' against 'well'"``.
-
-    Attributes
-    ----------
     null : float
         0, the coefficient without an effect.
+
+    See Also
+    --------
+    skauc.IRLSLogisticRegression.summary : Makes it, and explains its methods.
+    skauc.results.OddsRatioTable : The exponentials, made by ``odds_ratios()``.
+    skauc.results.WaldTest : A test of several coefficients at once.
 
     Notes
     -----
@@ -164,7 +170,31 @@ class CoefficientTable(_CoefficientRows):
 
 
 class LikelihoodRatio(NamedTuple):
-    """Likelihood-ratio test of two nested fits."""
+    """Likelihood-ratio test of two nested fits.
+
+    Attributes
+    ----------
+    statistic : float
+        Twice the difference of the log likelihoods.
+    df : int
+        Number of coefficients that are tested.
+    pvalue : float
+        By χ² with ``df`` degrees of freedom.
+
+    See Also
+    --------
+    skauc.IRLSLogisticRegression.likelihood_ratio_test : Makes it.
+    skauc.results.WaldTest : The same question without another fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skauc import IRLSLogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = IRLSLogisticRegression(keep_rows=True).fit(X[50:, :3], y[50:])
+    >>> model.likelihood_ratio_test(["x0", "x1"]).df
+    2
+    """
 
     statistic: float
     df: int
@@ -172,7 +202,35 @@ class LikelihoodRatio(NamedTuple):
 
 
 class WaldTest(NamedTuple):
-    """Wald test of contrasts ``Lθ = null``, with the contrasts and their errors."""
+    """Wald test of contrasts ``Lθ = null``, with the contrasts and their errors.
+
+    Attributes
+    ----------
+    statistic : float
+        χ² distributed if the hypothesis is true.
+    df : int
+        Number of contrasts.
+    pvalue : float
+        By χ² with ``df`` degrees of freedom.
+    estimate, standard_error : ndarray of shape (q,)
+        Each contrast and its standard error, on the scale of the coefficients.
+
+    See Also
+    --------
+    skauc.IRLSLogisticRegression.wald_test : Makes it.
+    skauc.results.LikelihoodRatio :
+        The same question by a second fit; better with few rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skauc import IRLSLogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = IRLSLogisticRegression().fit(X[50:, :2], y[50:])
+    >>> test = model.wald_test([[0, 1, -1]])  # two coefficients are equal
+    >>> test.df, test.estimate.shape
+    (1, (1,))
+    """
 
     statistic: float
     df: int

@@ -46,7 +46,7 @@ class GaussianAUCClassifier(LinearClassifier):
     ----------
     shrinkage : None, float in [0, 1] or "auto", default=None
         Weight α of the multiple of the identity in the covariance. ``"auto"`` is the
-        weight of Ledoit and Wolf, which needs all rows at once. To choose α by the
+        weight of Ledoit and Wolf [3]_, which needs all rows at once. To choose α by the
         Bayesian AUC, search over numbers with :data:`skauc.cbauc_scorer`.
     standardize : bool, default=True
         Shrink towards the diagonal of Σ (the identity for standardised features)
@@ -62,7 +62,9 @@ class GaussianAUCClassifier(LinearClassifier):
         Coefficients, scaled so that the pooled within-class standard deviation of
         ``X @ coef_`` is 1, with the sign that gives ``classes_[1]`` the higher scores.
     intercept_ : ndarray of shape (1,)
+        Intercept; it makes ``decision_function`` 0 at the threshold.
     classes_ : ndarray of shape (2,)
+        Both labels, sorted.
     auc_ : float
         Plug-in AUC ``Φ(√(μᵀΣ⁻¹μ))`` of the training rows. It is optimistic; for an
         estimate use :func:`skauc.auc_posterior`.
@@ -75,7 +77,9 @@ class GaussianAUCClassifier(LinearClassifier):
     moments_ : tuple of Moments
         Class moments ``(neg, pos)``; not stored if P > n.
     n_features_in_ : int
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X is a frame with names.
 
     Raises
     ------
@@ -89,12 +93,20 @@ class GaussianAUCClassifier(LinearClassifier):
         If Σ is singular (the classes may then be perfectly separable), or if all class
         means are equal.
 
+    See Also
+    --------
+    LinearDiscriminantROC : One covariance for both classes.
+    IRLSLogisticRegression : Probabilities and a table of coefficients.
+    auc_posterior : The AUC of the fitted model on new rows.
+    RowBlocks : Rows in files or in blocks.
+
     Notes
     -----
     Let μ be the difference of the class means and Σ the sum of the class covariances.
-    For normal classes the score xᵀθ has the AUC ``Φ(θᵀμ/√(θᵀΣθ))``, which is largest
-    for ``θ* ∝ Σ⁻¹μ``: the solution of this linear system is exact, whereas an iteration
-    such as BFGS may stop at the minimiser −θ*, where the gradient is 0, too.
+    For normal classes the score xᵀθ has the AUC ``Φ(θᵀμ/√(θᵀΣθ))`` [1]_, which is
+    largest for ``θ* ∝ Σ⁻¹μ`` [2]_: the solution of this linear system is exact, whereas
+    an iteration such as BFGS may stop at the minimiser −θ*, where the gradient is 0,
+    too.
 
     ``predict_proba`` is ``expit(slope_ · decision)``, the equal-variance normal link:
     it is monotone in the decision and ½ at the threshold. With separate variances the
@@ -106,9 +118,12 @@ class GaussianAUCClassifier(LinearClassifier):
 
     References
     ----------
-    Ghanbari & Scheinberg (2018), https://arxiv.org/abs/1802.02535; Su & Liu (1993),
-    https://doi.org/10.1080/01621459.1993.10476417; Ledoit & Wolf (2004),
-    https://doi.org/10.1016/S0047-259X(03)00096-4
+    .. [1] Ghanbari & Scheinberg (2018), "Directly and efficiently optimizing prediction
+       error and AUC of linear classifiers", https://arxiv.org/abs/1802.02535
+    .. [2] Su & Liu (1993), "Linear combinations of multiple diagnostic markers",
+       https://doi.org/10.1080/01621459.1993.10476417
+    .. [3] Ledoit & Wolf (2004), "A well-conditioned estimator for large-dimensional
+       covariance matrices", https://doi.org/10.1016/S0047-259X(03)00096-4
 
     Examples
     --------

@@ -28,38 +28,49 @@ covariance_estimator
     roc_ : BinormalROC
         Curve in units of ``decision_function``; two classes only.
     auc_ : float
-        Area under ``roc_``; for K > 2 the mean over all pairs of classes (Hand & Till).
+        Area under ``roc_``; for K > 2 the mean over all pairs of classes [2]_.
     youden_threshold_ : float
         Value of ``decision_function`` with the largest TPR − FPR; two classes only.
     pairwise_roc_ : dict
         Maps ``(class_i, class_j)``, i < j, to the BinormalROC of
         ``decision_j − decision_i``, with class_j as the positive class.
 
-    All other attributes are those of scikit-learn's class.
+    The other attributes, such as ``coef_``, are those of
+    :class:`sklearn.discriminant_analysis.LinearDiscriminantAnalysis`.
 
     Raises
     ------
     ValueError
-        For the reasons of scikit-learn's class.
+        If X or y is invalid, or a parameter does not fit the solver.
+
+    See Also
+    --------
+    QuadraticDiscriminantROC : One covariance for each class, and a curved boundary.
+    GaussianAUCClassifier : The linear score with the largest AUC if covariances differ.
+    auc_posterior : The AUC of the fitted model on new rows.
+    sklearn.discriminant_analysis.LinearDiscriminantAnalysis : The same without curves.
 
     Notes
     -----
     The score ``f = αᵀx + β`` (``coef_`` and ``intercept_``) of class c is normal with
     mean ``αᵀμ_c + β`` and variance ``γ² = αᵀΣα``, so that at a threshold θ
     ``FPR(θ) = Φ((αᵀμ₀ + β − θ)/γ)``, ``TPR(θ) = Φ((αᵀμ₁ + β − θ)/γ)`` and
-    ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly. γ is estimated from the projected
-    rows (with the divisor n − K for K classes), even if the covariance of the solver is
-    shrunk, estimated by another estimator or weighted by given priors. With shrinkage δ
-    is therefore not a Mahalanobis distance. ``decision_function`` contains the term
-    ``log(π₁/π₀)``, which equals ``youden_threshold_`` without shrinkage.
+    ``AUC = Φ(δ/√2)``, ``δ = αᵀ(μ₁ − μ₀)/γ``, exactly [1]_. γ is estimated from the
+    projected rows (with the divisor n − K for K classes), even if the covariance of the
+    solver is shrunk, estimated by another estimator or weighted by given priors. With
+    shrinkage δ is therefore not a Mahalanobis distance. ``decision_function`` contains
+    the term ``log(π₁/π₀)``, which equals ``youden_threshold_`` without shrinkage.
 
     **Not** an estimate for new rows: the plug-in curve of the training rows is
     optimistic. Use :func:`skauc.auc_posterior` for that.
 
     References
     ----------
-    Su & Liu (1993), https://doi.org/10.1080/01621459.1993.10476417; Hand & Till
-    (2001), https://doi.org/10.1023/A:1010920819831
+    .. [1] Su & Liu (1993), "Linear combinations of multiple diagnostic markers",
+       https://doi.org/10.1080/01621459.1993.10476417
+    .. [2] Hand & Till (2001), "A simple generalisation of the area under the ROC curve
+       for multiple class classification problems",
+       https://doi.org/10.1023/A:1010920819831
 
     Examples
     --------

@@ -41,14 +41,15 @@ class IRLSLogisticRegression(LinearClassifier):
     penalty : {"l2", "firth"}, default="l2"
         ``"l2"``: a ridge penalty of strength 1/C, which is 0 for the default C.
         ``"firth"``: Jeffreys' prior, ``ℓ + ½ log det(information)``, which reduces the
-        bias and gives finite estimates even if the classes are separated. It is for two
-        classes, infinite C and weights that are counts of rows. It needs fewer features
-        than rows: with as many features as rows every training row gets the probability
-        ¾ for its class, whatever the features are. With few rows, or separated classes,
-        the penalised likelihood may have several maxima. Profiles are sought from
-        several starts, and a warning says where these disagree; in some small separated
-        sets all of them miss the largest maximum.
+        bias [3]_ and gives finite estimates even if the classes are separated [4]_. It
+        is for two classes, infinite C and weights that are counts of rows. It needs
+        fewer features than rows: with as many features as rows every training row gets
+        the probability ¾ for its class, whatever the features are. With few rows, or
+        separated classes, the penalised likelihood may have several maxima. Profiles
+        [5]_ are sought from several starts, and a warning says where these disagree; in
+        some small separated sets all of them miss the largest maximum.
     fit_intercept : bool, default=True
+        Whether the model has an intercept.
     tol : float, default=1e-8
         Tolerance for the mean gradient (with standardised features) and for the
         distance from the optimum in standard errors.
@@ -73,19 +74,24 @@ class IRLSLogisticRegression(LinearClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients of the log odds; those of the reference class are 0.
     intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts; 0 without one.
     classes_ : ndarray of shape (n_classes,)
+        Sorted labels.
     log_likelihood_ : float
         Log likelihood of the training rows, without the penalty.
     deviance_ : float
         ``−2 log_likelihood_``.
     n_iter_ : int
+        Number of Newton steps.
     converged_ : bool
+        Whether the last step was within ``tol``.
     separation_ : {None, "complete", "quasi-complete"}
         How the classes, or some pair of them, are separated, in which case the estimate
-        does not exist: some coefficients are infinite. None if they are not separated.
-        It is checked only without a penalty, by a linear program where the steps leave
-        a doubt.
+        does not exist [1]_: some coefficients are infinite. None if they are not
+        separated. It is checked only without a penalty, by a linear program where the
+        steps leave a doubt.
     has_offset_ : bool
         Whether the model was fitted with an offset.
     rank_ : int
@@ -93,6 +99,7 @@ class IRLSLogisticRegression(LinearClassifier):
     reference_ : label
         Class without a row in ``summary()``, ``standard_errors_``, ``covariance_``.
     n_parameters_ : int
+        Number of coefficients and intercepts that the rows determine.
     n_observations_ : float
         Sum of the weights, or the effective number of rows that relative weights are
         raised to.
@@ -106,7 +113,9 @@ class IRLSLogisticRegression(LinearClassifier):
         separated, with no more features than rows. The first two also exist for
         ``penalty="firth"``.
     n_features_in_ : int
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X is a frame with names.
 
     Raises
     ------
@@ -120,14 +129,21 @@ class IRLSLogisticRegression(LinearClassifier):
         linearly dependent (the estimate is not unique; the one of smallest norm is
         used), or if ``max_iter`` is too small.
 
+    See Also
+    --------
+    sklearn.linear_model.LogisticRegression : Other penalties, no standard errors.
+    GaussianAUCClassifier : Trains for the AUC.
+    calibration_estimate : Whether the probabilities are right, on held-out rows.
+    auc_posterior : The AUC of the fitted model on new rows.
+
     Notes
     -----
-    Newton's step d from β solves ``(X̃ᵀDX̃ + Λ)d = X̃ᵀ(y − p) − Λβ``, where X̃ holds
-    the features and a column of ones, p the probabilities, D the diagonal matrix of
-    ``p(1 − p)`` and Λ that of 1/C (0 for the intercept); weights multiply D and y − p.
-    Multinomial fits maximise over K − 1 contrasts of the classes: differences from the
-    reference for infinite C, orthonormal contrasts for finite C. The latter give
-    scikit-learn's symmetric solution without its flat direction.
+    Newton's step [2]_ d from β solves ``(X̃ᵀDX̃ + Λ)d = X̃ᵀ(y − p) − Λβ``, where X̃
+    holds the features and a column of ones, p the probabilities, D the diagonal matrix
+    of ``p(1 − p)`` and Λ that of 1/C (0 for the intercept); weights multiply D and
+    y − p. Multinomial fits maximise over K − 1 contrasts of the classes: differences
+    from the reference for infinite C, orthonormal contrasts for finite C. The latter
+    give scikit-learn's symmetric solution without its flat direction.
 
     **Sampling weights** (each row stands for a number of units of a population, but is
     one observation) are passed to ``fit`` as ``sample_weight``, on any scale; then ask
@@ -144,11 +160,16 @@ class IRLSLogisticRegression(LinearClassifier):
 
     References
     ----------
-    Albert & Anderson (1984), https://doi.org/10.1093/biomet/71.1.1 (separation);
-    McCullagh & Nelder (1989), https://doi.org/10.1007/978-1-4899-3242-6; Firth (1993),
-    https://doi.org/10.1093/biomet/80.1.27; Heinze & Schemper (2002),
-    https://doi.org/10.1002/sim.1047 (separation); Venzon & Moolgavkar (1988),
-    https://doi.org/10.2307/2347496 (profile likelihood)
+    .. [1] Albert & Anderson (1984), "On the existence of maximum likelihood estimates
+       in logistic regression models", https://doi.org/10.1093/biomet/71.1.1
+    .. [2] McCullagh & Nelder (1989), *Generalized Linear Models*,
+       https://doi.org/10.1007/978-1-4899-3242-6
+    .. [3] Firth (1993), "Bias reduction of maximum likelihood estimates",
+       https://doi.org/10.1093/biomet/80.1.27
+    .. [4] Heinze & Schemper (2002), "A solution to the problem of separation in
+       logistic regression", https://doi.org/10.1002/sim.1047
+    .. [5] Venzon & Moolgavkar (1988), "A method for computing profile-likelihood-based
+       confidence intervals", https://doi.org/10.2307/2347496
 
     Examples
     --------
@@ -531,7 +552,7 @@ class IRLSLogisticRegression(LinearClassifier):
         WaldTest
             Named tuple ``(statistic, df, pvalue, estimate, standard_error)``; the
             statistic is ``(Lθ − null)ᵀ(L V Lᵀ)⁻¹(Lθ − null)``, χ² with q degrees of
-            freedom.
+            freedom [1]_.
 
         Raises
         ------
@@ -542,7 +563,9 @@ class IRLSLogisticRegression(LinearClassifier):
 
         References
         ----------
-        Wald (1943), https://doi.org/10.1090/S0002-9947-1943-0012401-3
+        .. [1] Wald (1943), "Tests of statistical hypotheses concerning several
+           parameters when the number of observations is large",
+           https://doi.org/10.1090/S0002-9947-1943-0012401-3
         """
         inference, again = self._asked(feature_names, rows, groups)
         return inference.wald_test(contrast, null, covariance, groups, again)
@@ -560,6 +583,7 @@ class IRLSLogisticRegression(LinearClassifier):
         X : array-like or sparse matrix of shape (n, n_features)
         confidence_level : float in (0, 1), default=0.95
         offset : array-like of shape (n,), default=None
+            As for :meth:`decision_function`.
 
         Returns
         -------
@@ -588,7 +612,7 @@ class IRLSLogisticRegression(LinearClassifier):
         """Likelihood-ratio test that linear combinations have given values.
 
         Answers: does a whole factor matter, or several features together? With
-        ``penalty="firth"`` the *penalised* likelihoods are compared, both with the
+        ``penalty="firth"`` the *penalised* likelihoods are compared [2]_, both with the
         determinant of all features, as in R's logistftest. Costs one fit.
 
         Parameters
@@ -610,7 +634,7 @@ class IRLSLogisticRegression(LinearClassifier):
         -------
         LikelihoodRatio
             Named tuple ``(statistic, df, pvalue)``; the statistic is
-            ``2(ℓ − ℓ_restricted)``.
+            ``2(ℓ − ℓ_restricted)`` [1]_.
 
         Raises
         ------
@@ -620,8 +644,10 @@ class IRLSLogisticRegression(LinearClassifier):
 
         References
         ----------
-        Wilks (1938), https://doi.org/10.1214/aoms/1177732360; Heinze & Schemper (2002),
-        https://doi.org/10.1002/sim.1047
+        .. [1] Wilks (1938), "The large-sample distribution of the likelihood ratio for
+           testing composite hypotheses", https://doi.org/10.1214/aoms/1177732360
+        .. [2] Heinze & Schemper (2002), "A solution to the problem of separation in
+           logistic regression", https://doi.org/10.1002/sim.1047
 
         Examples
         --------

@@ -18,7 +18,7 @@ class QuadraticDiscriminantROC(NumpyCurves, QuadraticDiscriminantAnalysis):
     Answers: what are the ROC curve, its area and its best threshold, if each class is
     normal with its own covariance, as QDA assumes? The fit solves one additional P×P
     eigenproblem for each pair of classes and each class of the pair. Every number is
-    then a contour integral, which takes milliseconds; the best threshold of a
+    then a contour integral [1]_, which takes milliseconds; the best threshold of a
     regularised rule needs a search, which takes tenths of a second.
 
     Parameters
@@ -33,14 +33,24 @@ class QuadraticDiscriminantROC(NumpyCurves, QuadraticDiscriminantAnalysis):
     roc_ : QuadraticROC
         Curve in units of ``decision_function``; two classes only.
     auc_ : float
-        Area under ``roc_``; for K > 2 the mean over all pairs of classes (Hand & Till).
+        Area under ``roc_``; for K > 2 the mean over all pairs of classes [2]_.
     youden_threshold_ : float
         Value of ``decision_function`` with the largest TPR − FPR; two classes only.
     pairwise_roc_ : dict
         Maps ``(class_i, class_j)``, i < j, to the QuadraticROC of
         ``decision_j − decision_i``, with class_j as the positive class.
 
-    All other attributes are those of scikit-learn's class.
+    The other attributes, such as ``means_``, are those of
+    :class:`sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis`.
+
+    See Also
+    --------
+    LinearDiscriminantROC : One covariance for all classes, and fewer parameters.
+    empirical_roc : The curve of held-out rows.
+    skauc.results.QuadraticROC :
+        The curve, which can be made from means and covariances, too.
+    sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis :
+        The same without curves.
 
     Notes
     -----
@@ -70,8 +80,11 @@ class QuadraticDiscriminantROC(NumpyCurves, QuadraticDiscriminantAnalysis):
 
     References
     ----------
-    Rice (1980), https://doi.org/10.1137/0901032; Hand & Till (2001),
-    https://doi.org/10.1023/A:1010920819831
+    .. [1] Rice (1980), "Distribution of quadratic forms in normal random variables —
+       evaluation by numerical integration", https://doi.org/10.1137/0901032
+    .. [2] Hand & Till (2001), "A simple generalisation of the area under the ROC curve
+       for multiple class classification problems",
+       https://doi.org/10.1023/A:1010920819831
 
     Examples
     --------

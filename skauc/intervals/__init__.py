@@ -3,7 +3,7 @@
 ``_sample`` holds the two samples (of rows in blocks it gathers labels, weights and
 scores). ``statistics._levels`` holds their distinct scores and computes AUC, errors and
 ROC corners from these. ``_limits`` turns an error into limits,
-``_resampling`` draws the weights of every bootstrap. Users call ``_auc_estimate``,
+``_resampling`` draws weights and permutations. Users call ``_auc_estimate``,
 ``_compare``, ``_multiclass``, ``_partial_auc``, ``_empirical_roc``,
 ``_operating_points``, ``_power`` and ``_projection``. Everything below is for n₀
 negatives and n₁ positives, ψ(u) = 1, ½, 0 for u above, at and below 0, Â the mean of
@@ -16,7 +16,7 @@ clusters the sums of ``V − Â`` over a cluster take the place of the rows (Obu
 each sum of squares times G/(G − 1), G its number of clusters.
 
 **2. Limits on a scale.** ``g⁻¹(g(Â) ± z SE g'(Â))``, SE the standard error and z the
-normal quantile of the level, for g the identity (clipped), logit or probit. Where the
+normal quantile of the level, for g the identity (clipped) or the logit. Where the
 error is estimated as 0, or Â is 0 or 1, the limits are Clopper and Pearson's for
 ``Â m`` successes in ``m = min(n₀, n₁)`` trials: no AUC varies more than a share of the
 smaller class, ``Var Â ≤ A(1 − A)/m``.
@@ -86,10 +86,9 @@ Tied rows take the means over their straight piece of the curve. For ``a = 0, b 
 they are section 1's placements, and section 1 gives their variance. An area over a
 range of TPR is that of the swapped classes, of scores −s, over ``1 − b ≤ FPR ≤ 1 − a``.
 
-**7. Resampling.** A bootstrap draws how often each distinct score (or row) occurs:
-multinomial numbers, or Gamma(w) weights, which over their sum are Dirichlet. An AUC of
-drawn weights needs no sort. For the bands of a curve more than 512 distinct scores are
-joined to blocks.
+**7. Resampling.** A Bayesian bootstrap draws Gamma(w) weights of the distinct scores
+(or rows), which over their sum are Dirichlet. For the bands of a curve more than 512
+distinct scores are joined to blocks.
 
 Permutation (Bandos, Rockette & Gur 2005). The null hypothesis is that the two scores of
 a row may be exchanged after both became ranks. Then every choice of rows to swap is

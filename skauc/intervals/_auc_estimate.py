@@ -28,12 +28,15 @@ def score_variance(sample):
     return lambda a: np.maximum(newcombe(a), a * (1 - a) * scale)
 
 
-# Variances V(A), whose intervals hold all A with |Â − A| ≤ z √V(A), and variances at Â,
-# whose limits are taken on a scale (sections 3 and 2 of :mod:`skauc.intervals`)
-_SCORE = {"score": score_variance, "hanley_mcneil_score": _newcombe}
-_WALD = {
-    "delong": lambda sample: sample.delong_variance,
-    "hanley_mcneil": lambda s: hanley_mcneil_variance(s.auc, *s.sizes),
+# Variances V(A) by sample. Intervals of the score methods hold all A with
+# |Â − A| ≤ z √V(A), those of the others have limits on a scale, by V(Â) (sections 3 and
+# 2 of :mod:`skauc.intervals`)
+_SCORE = "score", "hanley_mcneil_score"
+_VARIANCES = {
+    "score": score_variance,
+    "hanley_mcneil_score": _newcombe,
+    "delong": lambda sample: lambda auc: sample.delong_variance,
+    "hanley_mcneil": lambda s: lambda auc: hanley_mcneil_variance(auc, *s.sizes),
 }
 
 
@@ -55,9 +58,8 @@ def auc_estimate(
         ``(y_score, y_true, sample_weight)`` replaces y_true, y_score and sample_weight.
     y_score : array-like of shape (n,), default=None
         Scores, larger for the positive class; ±inf are allowed, NaN is not. Scores that
-        differ by rounding only are ties (:mod:`skauc.statistics._levels`), integers of
-        64 bits are ranked exactly. None only if y_true is a RowBlocks, which holds
-        them.
+        differ only by rounding are ties. Integers of 64 bits are ranked exactly. None
+        only if y_true is a RowBlocks, which holds them.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights. The AUC depends only on the **ratios** of the weights.
         Intervals and standard errors take them for **counts** of rows (whole numbers; 2
@@ -66,7 +68,7 @@ def auc_estimate(
         because only their ratios matter.
     groups : array-like of shape (n,), default=None
         Cluster of each row, for example the patient to whom several lesions belong.
-        Intervals are then Obuchowski's: the clusters must be independent, the rows
+        Intervals are then Obuchowski's [2]_: the clusters must be independent, the rows
         within a cluster need not be. Dask collections and blocks do not support groups.
     pos_label : label, default=None
         The positive class; None takes the last sorted label, as ``classes_[1]`` of
@@ -85,10 +87,17 @@ def auc_estimate(
         weights of a class add up to 0 or are not finite. For collections and blocks the
         error names the chunk.
 
+    See Also
+    --------
+    auc_posterior : The AUC of a model from the rows that trained it.
+    compare_auc : Two or more scores of the same patients, or one score with a constant.
+    operating_points : Sensitivity and specificity at a threshold.
+    one_vs_rest_auc : More than two classes.
+
     Notes
     -----
     ``A = Σ_pos Σ_neg ψ(s_i − s_j)/(n₀ n₁)``, where ψ is 1, ½ and 0 for a positive, zero
-    and negative difference. For sampling weights of independent rows pass
+    and negative difference [1]_. For sampling weights of independent rows pass
     ``groups=np.arange(n)``: the clustered variance is then the linearised variance of
     survey statistics.
 
@@ -97,7 +106,11 @@ def auc_estimate(
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595
+    .. [1] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
+    .. [2] Obuchowski (1997), "Nonparametric analysis of clustered ROC curve data",
+       https://doi.org/10.2307/2533958
 
     Examples
     --------
@@ -119,7 +132,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
 
     Made by :func:`skauc.auc_estimate`.
 
-    Parameters
+    Attributes
     ----------
     auc : float
         Share of the pairs (positive, negative) that are ranked correctly; a tie counts
@@ -132,19 +145,26 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
     pos_label : label, default=None
         The positive class.
 
+    See Also
+    --------
+    skauc.auc_estimate : Makes it, from labels and scores.
+    skauc.results.PartialAUC : Area under a part of the curve, made by ``partial_auc``.
+    skauc.results.AUCPosterior : The AUC of a model from its training rows.
+
     Notes
     -----
     ``standard_error`` and ``confidence_interval`` offer these methods:
 
     - ``"score"`` (default): all A with ``|Â − A| ≤ z √V(A)``, where V is the larger of
-      Newcombe's variance (see the next method) and DeLong's variance scaled to
+      Newcombe's variance [3]_ (see the next method) and DeLong's variance scaled to
       ``A(1 − A)``. Newcombe's variance protects small samples, whose own variance is
       unreliable; DeLong's protects against scores that violate Newcombe's model.
-    - ``"hanley_mcneil_score"``: the same with Hanley–McNeil's variance, in which
+    - ``"hanley_mcneil_score"``: the same with Hanley–McNeil's variance [2]_, in which
       ``(n₀ + n₁)/2`` replaces both class sizes (Newcombe's method 5). It needs only the
       AUC and the sizes.
-    - ``"delong"``: variances of the placements. With ``transform="none"`` the limits,
-      clipped to [0, 1], are those of pROC. The only method for ``groups``.
+    - ``"delong"``: variances of the placements [1]_. With ``transform="none"`` the
+      limits, clipped to [0, 1], are those of pROC. The only method for ``groups``,
+      whose placements are added up within a group [4]_.
     - ``"hanley_mcneil"``: the variance of exponential scores, evaluated at Â.
 
     An estimated variance of 0 (AUC 0 or 1, or all scores equal) is no evidence of
@@ -172,10 +192,16 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Hanley &
-    McNeil (1982), https://doi.org/10.1148/radiology.143.1.7063747; Newcombe (2006),
-    https://doi.org/10.1002/sim.2324; Obuchowski (1997),
-    https://doi.org/10.2307/2533958
+    .. [1] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
+    .. [2] Hanley & McNeil (1982), "The meaning and use of the area under a receiver
+       operating characteristic (ROC) curve",
+       https://doi.org/10.1148/radiology.143.1.7063747
+    .. [3] Newcombe (2006), "Confidence intervals for an effect size measure based on
+       the Mann–Whitney statistic. Part 2", https://doi.org/10.1002/sim.2324
+    .. [4] Obuchowski (1997), "Nonparametric analysis of clustered ROC curve data",
+       https://doi.org/10.2307/2533958
 
     Examples
     --------
@@ -246,10 +272,8 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         ValueError
             As :meth:`confidence_interval`.
         """
-        method, sample = self._checked(method), self._sample
-        if method in _WALD:
-            return float(np.sqrt(_WALD[method](sample)))
-        return float(np.sqrt(_SCORE[method](sample)(sample.auc)))
+        variance = _VARIANCES[self._checked(method)](self._sample)
+        return float(np.sqrt(variance(self.auc)))
 
     def confidence_interval(
         self,
@@ -266,7 +290,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         confidence_level : float in (0, 1), default=0.95
         method : str, default=None
             See the class; None takes the default (``"delong"`` with ``groups``).
-        transform : {"none", "logit", "probit"}, default=None
+        transform : {"none", "logit"}, default=None
             Scale on which the limits are ``A ± z SE``. None takes logit, which had the
             best coverage. It must be None for methods that do not use such limits
             (``"score"`` and ``"hanley_mcneil_score"``).
@@ -291,7 +315,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         if method in _SCORE:
             where = "for a method with limits of its own, such as 'score'"
             refuse_ignored(where, transform=(transform, None))
-            limits = score_limits(sample.auc, _SCORE[method](sample), *tails)
+            limits = score_limits(sample.auc, _VARIANCES[method](sample), *tails)
         else:
             known = sample.auc, self.standard_error(method), sample.smaller
             limits = wald_limits(*known, *tails, transform or "logit")
@@ -299,7 +323,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
 
     def _checked(self, method):
         method = self.method if method is None else method
-        check_option("method", method, (*_SCORE, *_WALD))
+        check_option("method", method, _VARIANCES)
         if self._sample.clusters is not None and method != "delong":
             raise ValueError(f"method must be 'delong' with groups, got {method!r}")
         self._sample.warn_unless_counts()

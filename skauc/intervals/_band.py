@@ -19,14 +19,13 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from ..statistics._checks import check_numbers, short
 from ..statistics._levels import height
 from ..statistics._result import LabelledResult
 from ._resampling import bayesian_weights
 
 # False positive rates, dense in both corners
 # (even steps of probits, the scale of a binormal curve; Φ(−3.5) = 2e-4)
-_GRID = np.concatenate([[0.0], ndtr(np.linspace(-3.5, 3.5, 151)), [1.0]])
+GRID = np.concatenate([[0.0], ndtr(np.linspace(-3.5, 3.5, 151)), [1.0]])
 _INSIDE = 1e-12  # just inside the vertical pieces at FPR 0 and 1
 
 
@@ -36,25 +35,31 @@ class ROCBand(LabelledResult):
 
     Made by :meth:`EmpiricalROC.band`.
 
-    Parameters
+    Attributes
     ----------
     fpr, tpr, low, high : ndarray of shape (m,)
         Rates of the curve, and the limits of tpr.
     confidence_level : float
-    method : str
-    simultaneous : bool
-        True if the limits hold for the whole curve with the confidence level, False if
-        they hold for each point separately.
+        Probability with which the limits contain the true curve.
+    method : {"pointwise", "simultaneous"}
+        Whether the limits hold with that probability for each point separately or for
+        the whole curve.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.empirical_roc : Makes the curve whose ``band`` this is.
+    skauc.results.EmpiricalROC.band : Its methods, and their coverage.
+    skauc.operating_points : Intervals of the rates at single thresholds.
 
     Examples
     --------
     >>> from skauc import empirical_roc
     >>> roc = empirical_roc([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8])
     >>> band = roc.band(0.9, fpr=[0.25])
-    >>> band.simultaneous, bool(band.low[0] < 0.8 < band.high[0])
-    (False, True)
+    >>> band.method, bool(band.low[0] < 0.8 < band.high[0])
+    ('pointwise', True)
     """
 
     fpr: np.ndarray
@@ -63,7 +68,6 @@ class ROCBand(LabelledResult):
     high: np.ndarray
     confidence_level: float
     method: str
-    simultaneous: bool
 
     def _head(self):
         head = {"level": self.confidence_level, "method": repr(self.method)}
@@ -133,18 +137,3 @@ def _simultaneous(low, high, level):
 
 
 BANDS = {"pointwise": _pointwise, "simultaneous": _simultaneous}
-
-
-def roc_band(
-    levels, level, method, fpr, n_resamples, random_state, pos_label
-) -> ROCBand:
-    """Limits of a registered method over a grid."""
-    grid = _GRID if fpr is None else np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
-    if grid.ndim != 1 or not len(grid):
-        raise ValueError(f"fpr must hold at least one number, got {short(fpr)}")
-    low, high = drawn_heights(levels, grid, n_resamples, random_state)
-    low, high = BANDS[method](low, high, level)
-    low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
-    curve = grid, height(levels.fpr, levels.tpr, grid), low, high
-    everywhere = method == "simultaneous"
-    return ROCBand(*curve, level, method, everywhere, pos_label=pos_label)

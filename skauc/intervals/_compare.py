@@ -25,13 +25,12 @@ from ..statistics._row_blocks import RowBlocks
 from ..statistics._wald import ALTERNATIVES
 from ._comparison import AUCComparison, AUCComparisons
 from ._partial_auc import WHOLE, PartOfSample, Region
-from ._resampling import bootstrap_draws, permutation_pvalue
+from ._resampling import permutation_pvalue
 from ._sample import Sample, samples_of
 
-METHODS = ("delong", "welch", "permutation", "bootstrap")
+METHODS = ("delong", "welch", "permutation")
 # A smaller variance is 0: this is the squared rounding of a difference of two means
 _ROUNDING = (64 * np.finfo(float).eps) ** 2
-_DRAWN = "permutation", "bootstrap"  # methods that resample
 
 
 def compare_auc(
@@ -102,21 +101,20 @@ def compare_auc(
         p-values.)
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Direction of ``AUC_a − AUC_b``; three or more scores allow ``"two-sided"`` only.
-    method : {"delong", "welch", "permutation", "bootstrap"}, default="delong"
-        ``"delong"`` uses DeLong's standard error and the normal distribution.
+    method : {"delong", "welch", "permutation"}, default="delong"
+        ``"delong"`` uses DeLong's standard error [2]_ and the normal distribution.
         ``"welch"``, for scores of different rows, uses Student's t with Welch's degrees
         of freedom, as pROC does. ``"permutation"``, for two scores of the same rows and
         ``margin=0``, swaps the ranks of the two scores of a row (of all rows of a
-        cluster together). It keeps its level even if a class has few rows; its null
-        hypothesis is that the curves are equal. The standard error and the interval
-        remain DeLong's. ``"bootstrap"`` uses the covariance of resampled AUCs.
-        ``"permutation"`` and ``"bootstrap"`` do not support partial areas,
-        and ``"welch"`` does not support ``groups``.
+        cluster together) [1]_. It keeps its level even if a class has few rows; its
+        null hypothesis is that the curves are equal. The standard error and the
+        interval remain DeLong's. ``"permutation"`` does not support partial areas, and
+        ``"welch"`` does not support ``groups``.
     n_resamples : int >= 100, default=9999
-        Number of resamples for ``"bootstrap"`` and ``"permutation"``; a permutation
-        test in which at most 20 rows matter enumerates all permutations instead.
+        Number of permutations; where at most 20 rows matter, all of them are tried
+        instead.
     random_state : int, Generator or None, default=0
-        Seed of these resamples. Neither may be given for other methods.
+        Seed of the permutations. Neither may be given for other methods.
     sample_weight : array-like of shape (n,), default=None
         Without ``groups``: **counts** of rows (whole numbers; 2 means that the row
         occurs twice), because a test needs the number of rows; for others see
@@ -136,13 +134,20 @@ def compare_auc(
         ``confidence_interval()``.
     AUCComparisons
         For three or more AUCs: an overall ``statistic`` and ``pvalue``, and ``pairs``
-        with Holm's ``adjusted_pvalues``.
+        with Holm's ``adjusted_pvalues`` [3]_.
 
     Raises
     ------
     ValueError
         If the input is invalid, a class has fewer than two rows, or an option would
         have no effect.
+
+    See Also
+    --------
+    auc_difference_posterior : Two models on the rows that trained them.
+    compare_cross_val_auc : Whole Pipelines, refitted in folds.
+    auc_sample_size : Numbers of rows that the comparison needs.
+    skauc.results.OperatingPoints.compare : Two scores at the same specificity.
 
     Notes
     -----
@@ -156,9 +161,14 @@ def compare_auc(
 
     References
     ----------
-    Bandos, Rockette & Gur (2005), https://doi.org/10.1002/sim.2149, for permutations;
-    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595; Holm
-    (1979), https://www.jstor.org/stable/4615733
+    .. [1] Bandos, Rockette & Gur (2005), "A permutation test sensitive to differences
+       in areas for comparing ROC curves from a paired design",
+       https://doi.org/10.1002/sim.2149
+    .. [2] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
+    .. [3] Holm (1979), "A simple sequentially rejective multiple test procedure",
+       https://www.jstor.org/stable/4615733
 
     Examples
     --------
@@ -173,7 +183,7 @@ def compare_auc(
     check_option("method", method, METHODS)
     number = check_integer("n_resamples", n_resamples, 100, 10**7)
     rng = generator(random_state)
-    if method not in _DRAWN:
+    if method != "permutation":
         draws = {"n_resamples": (n_resamples, 9999), "random_state": (random_state, 0)}
         refuse_ignored(f"for method={method!r}", **draws)
     region = WHOLE if fpr is None and tpr is None else Region.of(fpr, tpr)
@@ -184,9 +194,6 @@ def compare_auc(
     _check_question(n, y_true_b, null, margin, alternative, region.width)
     paired = n == 2 and len(sets) == 1
     _check_method(method, paired, y_true_b, margin, region, groups)
-    if method == "bootstrap":
-        drawn = (bootstrap_draws(one.samples, number, rng) for one in sets)
-        sets = [replace(s, draws=d) for s, d in zip(sets, drawn, strict=True)]
     first = sets[0]
     names = tuple(names or (chr(ord("a") + k) if k < 26 else str(k) for k in range(n)))
     if n > 2:
@@ -311,7 +318,7 @@ def _check_method(method, two_scores_of_rows, y_true_b, margin, region, groups):
             "method='permutation' needs two scores of the same rows and no margin, got "
             f"{'margin' if margin else 'another question'}"
         )
-    if method in _DRAWN and region.width < 1:
+    if method == "permutation" and region.width < 1:
         raise ValueError(f"fpr and tpr must be None for method={method!r}, got one")
 
 
@@ -347,7 +354,6 @@ class ComparedScores:
     v10: np.ndarray
     width: float
     smaller: float
-    draws: np.ndarray | None = None
 
     @classmethod
     def of(cls, label_name, y_true, scores, names, weight, groups, pos_label, region):
@@ -365,10 +371,8 @@ class ComparedScores:
         return cls(samples, auc, v01, v10, region.width, smaller)
 
     def covariance(self, L) -> np.ndarray:
-        """Covariance of the contrasts ``LÂ``, from placements or draws."""
+        """Covariance of the contrasts ``LÂ``."""
         L = np.atleast_2d(L)
-        if self.draws is not None:
-            return np.atleast_2d(np.cov(L @ self.draws.T))
         # Σ c_k V_k row by row is exactly 0 for equal scores
         return self.samples[0].covariance(L @ self.v01, L @ self.v10)
 

@@ -11,7 +11,9 @@ from scipy.special import chdtrc
 
 from ..statistics._result import Estimates, LabelledResult
 from ..statistics._wald import Interval, WaldTable
-from ._contrast import chi_square
+
+_NO_VARIANCE = 1e-12  # share of the trace below which an axis has no variance
+_NO_GAP = 1e-9  # without variance, smaller differences are rounding
 
 
 class TestedDifference(Estimates, LabelledResult):
@@ -96,7 +98,7 @@ class AUCComparison(TestedDifference):
 
     Made by :func:`skauc.compare_auc`.
 
-    Parameters
+    Attributes
     ----------
     auc_a, auc_b : float
         The AUCs, or the AUC and a constant.
@@ -105,6 +107,7 @@ class AUCComparison(TestedDifference):
     null : float, default=0
         Difference under the null hypothesis.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Direction of the difference in the test.
     df : float, default=inf
         Degrees of freedom of Student's t; inf is the normal distribution.
     permutation_pvalue : float, default=None
@@ -116,6 +119,12 @@ class AUCComparison(TestedDifference):
         Names of the scores.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.compare_auc : Makes it, from two scores.
+    skauc.results.AUCComparisons : Three or more scores.
+    skauc.results.AUCDifferencePosterior : The same question for training rows.
 
     Examples
     --------
@@ -170,8 +179,9 @@ class ComparedPairs(Estimates):
         return self.pairs[0].pos_label
 
     def _estimates(self, confidence_level):
-        adjusted = {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
-        return stacked(self.pairs, confidence_level) | adjusted
+        parts = [pair._estimates(confidence_level) for pair in self.pairs]
+        columns = {name: [part[name][0] for part in parts] for name in parts[0]}
+        return columns | {"adjusted_pvalue": self.adjusted_pvalues.tolist()}
 
     @property
     def adjusted_pvalues(self) -> np.ndarray:
@@ -191,13 +201,14 @@ class AUCComparisons(ComparedPairs):
 
     Made by :func:`skauc.compare_auc`.
 
-    Parameters
+    Attributes
     ----------
     names : tuple of str
         Names of the k scores.
     auc : ndarray of shape (k,)
+        AUC of each score.
     covariance : ndarray of shape (k, k)
-        DeLong's covariance of the AUCs, or the covariance of resampled AUCs.
+        DeLong's covariance of the AUCs.
     statistic : float
         ``(LA)ᵀ(LΣLᵀ)⁻¹(LA)``, where A holds the AUCs, Σ is their covariance and LA
         holds the differences from their mean. It is χ² distributed if all AUCs are
@@ -208,9 +219,12 @@ class AUCComparisons(ComparedPairs):
     pairs : tuple of AUCComparison
         All pairs, in the order (0, 1), (0, 2), …, (1, 2), …; their p-values are not
         adjusted.
-    n_smallest : float, default=1
-        Rows (or groups) of the smaller class. The variance of a difference is at most
-        ``1/n_smallest``; this bound is used where the estimated variance is 0.
+
+    See Also
+    --------
+    skauc.compare_auc : Makes it, from three or more scores.
+    skauc.results.AUCComparison : One of its ``pairs``.
+    skauc.search_posterior : Which candidate of a search is the best.
 
     Examples
     --------
@@ -232,7 +246,6 @@ class AUCComparisons(ComparedPairs):
     statistic: float
     df: int
     pairs: tuple[AUCComparison, ...]
-    n_smallest: float = 1.0
 
     @classmethod
     def _of(cls, names, auc, covariance, smaller, compare) -> AUCComparisons:
@@ -241,7 +254,7 @@ class AUCComparisons(ComparedPairs):
         L = np.eye(k) - 1 / k  # the differences from the mean AUC
         statistic, df = chi_square(L, auc, covariance, smaller)
         pairs = tuple(compare(i, j) for i, j in combinations(range(k), 2))
-        return cls(names, auc, covariance, statistic, df, pairs, float(smaller))
+        return cls(names, auc, covariance, statistic, df, pairs)
 
     @property
     def pvalue(self) -> float:
@@ -253,7 +266,35 @@ class AUCComparisons(ComparedPairs):
         return super()._head() | test
 
 
-def stacked(results, confidence_level) -> dict:
-    """Join the one-row tables of several results below each other."""
-    parts = [result._estimates(confidence_level) for result in results]
-    return {name: [part[name][0] for part in parts] for name in parts[0]}
+def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
+    """``(LÂ)ᵀ(LSLᵀ)⁻¹(LÂ)`` and its degrees of freedom, rank(LSLᵀ).
+
+    Parameters
+    ----------
+    L : ndarray of shape (r, k)
+    auc : ndarray of shape (k,)
+    covariance : ndarray of shape (k, k)
+    smaller : float
+        The variance of an AUC is at most ``1/(4 smaller)``.
+
+    Returns
+    -------
+    statistic : float
+    df : int
+    """
+    L = L / np.abs(L).max(axis=1, keepdims=True)  # scaled rows are the same hypothesis
+    # LSLᵀ = U diag(spread) Uᵀ; axes that do not vary are left out of its inverse.
+    spread, axes = np.linalg.eigh(L @ covariance @ L.T)
+    varies = spread > _NO_VARIANCE * np.trace(covariance)
+    gap = axes.T @ (L @ auc)  # (LÂ)ᵀ(LSLᵀ)⁻¹(LÂ) = Σ gap²/spread
+    statistic, df = (gap[varies] ** 2 / spread[varies]).sum(), int(varies.sum())
+    # A difference that does not vary and is not 0 gets, as in section 4, the largest
+    # variance that a contrast c of placements can have, (Σ|c|/2)²/m.
+    without = axes[:, ~varies] @ gap[~varies]
+    length = np.linalg.norm(without)
+    if length > _NO_GAP:
+        contrast = without / length @ L
+        # Each V lies in [0, 1]: Σ cV has a range of Σ|c|, a deviation of at most half
+        statistic += smaller * (length / (np.abs(contrast).sum() / 2)) ** 2
+        df += 1
+    return float(statistic), df

@@ -30,6 +30,7 @@ def cortes_mohri_interval(confidence_level=0.95, *, n_neg, n_pos, n_errors) -> I
     Parameters
     ----------
     confidence_level : float in (0, 1), default=0.95
+        Probability with which the interval contains the AUC.
     n_neg, n_pos, n_errors : int
         Negatives, positives, false positives plus false negatives.
 
@@ -43,17 +44,22 @@ def cortes_mohri_interval(confidence_level=0.95, *, n_neg, n_pos, n_errors) -> I
     ValueError
         If a count or an option is invalid.
 
+    See Also
+    --------
+    auc_estimate : Intervals from the scores, if they are available.
+    cortes_mohri_moments : Mean and variance of the AUC under the same assumption.
+
     Notes
     -----
     Given a number k of errors, Chebyshev's inequality gives the limits
-    ``E[A_k] ± √(Var[A_k]/ε_k)`` (eq. 11); the interval is the union over the plausible
-    k, and k₀ is the observed number of errors. As in section 5 of the paper,
+    ``E[A_k] ± √(Var[A_k]/ε_k)`` (eq. 11 of [1]_); the interval is the union over the
+    plausible k, and k₀ is the observed number of errors. As in section 5 of the paper,
     ``ε_k = a₀ exp((k − k₀)²/2a₁²)``, values of k with ε_k ≥ 1 are omitted, a₀ makes
     ``Σ (1 − ε_k) P(K = k)`` equal to the level, and a₁ makes the interval shortest. The
     plain interval of section 4, which bounds the error rate and the AUC separately, was
-    never shorter (700 designs of 5 to 10 000 rows).
-    P(K) is Bin(N, (k₀ + ½)/(N + 1)), Jeffreys' mean of the rate, because the paper's
-    Bin(N, k₀/N) is degenerate at k₀ = 0.
+    never shorter (700 designs of 5 to 10 000 rows). P(K) is Bin(N, (k₀ + ½)/(N + 1)),
+    Jeffreys' mean of the rate, because the paper's Bin(N, k₀/N) is degenerate at k₀ =
+    0.
 
     For a good classifier the coverage of its true AUC falls to 0 as N grows (500 + 500
     binormal scores with AUC .90: 0 %). The interval is meant for published tables
@@ -63,7 +69,8 @@ def cortes_mohri_interval(confidence_level=0.95, *, n_neg, n_pos, n_errors) -> I
 
     References
     ----------
-    Cortes & Mohri (2004), sections 4 to 6, https://papers.nips.cc/paper/2645
+    .. [1] Cortes & Mohri (2004), "Confidence intervals for the area under the ROC
+       curve", sections 4 to 6, https://papers.nips.cc/paper/2645
 
     Examples
     --------
@@ -91,15 +98,13 @@ def cortes_mohri_interval(confidence_level=0.95, *, n_neg, n_pos, n_errors) -> I
         log_risk = log_risk + distance**2 / 2
         kept = (log_risk < 0) | (k == k0)  # k with ε_k ≥ 1 are dropped
         reach = np.sqrt(variance[kept]) * np.exp(-log_risk[kept] / 2)
-        return _union(mean[kept], reach)
-
-    def length(log_width):
-        low, high = interval(log_width)
-        return high - low
+        ends = np.min(mean[kept] - reach), np.max(mean[kept] + reach)
+        return Interval(*np.clip(ends, 0, 1).tolist())
 
     # The best a₁ is 1 to 2 standard deviations of K at levels of .9 to .99
     bounds = np.log(sd / 10), np.log(sd * 10)
-    return interval(minimize_scalar(length, bounds=bounds, method="bounded").x)
+    how = {"bounds": bounds, "method": "bounded"}
+    return interval(minimize_scalar(lambda v: np.ptp(interval(v)), **how).x)
 
 
 def _log_risk_of_k0(distance, probability, confidence_level):
@@ -122,12 +127,6 @@ def _whole_numbers(first, last, *within):
     return np.unique(np.append(np.arange(first, last, step), [*inside, last]))
 
 
-def _union(mean, reach):
-    """Smallest ``mean − reach`` and largest ``mean + reach``, inside [0, 1]."""
-    low, high = np.min(mean - reach), np.max(mean + reach)
-    return Interval(float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1)))
-
-
 def cortes_mohri_moments(*, n_neg, n_pos, n_errors):
     """Mean and variance of the AUC over all rankings with the same number of errors.
 
@@ -145,6 +144,7 @@ def cortes_mohri_moments(*, n_neg, n_pos, n_errors):
     Returns
     -------
     mean, variance : float or ndarray
+        Of the AUC; arrays have the broadcast shape of the arguments.
 
     Raises
     ------
@@ -152,17 +152,23 @@ def cortes_mohri_moments(*, n_neg, n_pos, n_errors):
         If a number is not whole, a class is empty or larger than 2⁵³, or n_errors
         is not in [0, N].
 
+    See Also
+    --------
+    cortes_mohri_interval : An interval under the same assumption.
+    auc_estimate : The AUC from scores, if they are available.
+
     Notes
     -----
     For equal class sizes m and k ≤ m errors among the N = 2m rows the mean is
-    ``1 − k/N``. The mean is **not** consistent for the AUC of scores: balanced binormal
-    scores with AUC .90 have mean .818, and for k between the class sizes it is about ½
-    whatever the classifier. If scores are available, use :func:`skauc.auc_estimate`.
+    ``1 − k/N`` [1]_. The mean is **not** consistent for the AUC of scores: balanced
+    binormal scores with AUC .90 have mean .818, and for k between the class sizes it is
+    about ½ whatever the classifier. If scores are available, use
+    :func:`skauc.auc_estimate`.
 
     References
     ----------
-    Cortes & Mohri (2004), Proposition 2 and Corollary 1,
-    https://papers.nips.cc/paper/2645
+    .. [1] Cortes & Mohri (2004), "Confidence intervals for the area under the ROC
+       curve", Proposition 2 and Corollary 1, https://papers.nips.cc/paper/2645
 
     Examples
     --------

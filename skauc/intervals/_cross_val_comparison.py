@@ -30,7 +30,29 @@ _ROUNDING = 64 * np.finfo(float).eps
 
 
 class PracticalProbabilities(NamedTuple):
-    """Probabilities that a model is better, equivalent or worse; their sum is 1."""
+    """Probabilities that a model is better, equivalent or worse; their sum is 1.
+
+    Attributes
+    ----------
+    better, equivalent, worse : float
+        Probability that the AUC of the first model exceeds that of the second by more
+        than the margin, lies within the margin, or is lower by more than the margin.
+
+    See Also
+    --------
+    skauc.results.CrossValAUCComparison.probability : Makes it.
+    skauc.compare_cross_val_auc : Compares two estimators by cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc.results import AUCComparison, CrossValAUCComparison
+    >>> a, b = np.array([0.9, 0.8, 0.85, 0.9]), np.array([0.8, 0.8, 0.8, 0.85])
+    >>> influence = AUCComparison(0.8625, 0.8125, standard_error=0.03)
+    >>> probability = CrossValAUCComparison(a, b, 1 / 3, influence).probability(0.02)
+    >>> round(probability.better, 2), round(sum(probability), 6)
+    (0.8, 1.0)
+    """
 
     better: float
     equivalent: float
@@ -45,7 +67,7 @@ class CrossValAUCComparison(TestedDifference):
     test, whose confidence interval is also a credible interval; ``influence`` holds the
     test that uses the influence of the rows.
 
-    Parameters
+    Attributes
     ----------
     folds_a, folds_b : ndarray of shape (J,)
         AUC of each fold.
@@ -59,8 +81,15 @@ class CrossValAUCComparison(TestedDifference):
         Region of practical equivalence: differences of absolute value up to ``rope`` do
         not matter.
     names : tuple of two str, default=("a", "b")
+        Names of the models.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.compare_cross_val_auc : Makes it, from two estimators.
+    skauc.results.CrossValAUCComparisons : Three or more estimators.
+    skauc.results.AUCComparison : Two scores of held-out rows.
 
     Examples
     --------
@@ -125,7 +154,10 @@ class CrossValAUCComparison(TestedDifference):
 
     @property
     def standard_error(self) -> float:
-        """``√{s² (1/J + n_test/n_train)}``, or that of ``influence`` if s is 0."""
+        """``√{s² (1/J + n_test/n_train)}``, with the variance s² of ``differences``.
+
+        If s is 0, it is the standard error of ``influence``.
+        """
         spread = self.differences.std(ddof=1)
         if spread <= _ROUNDING:
             return self.influence.standard_error
@@ -169,7 +201,7 @@ class CrossValAUCComparisons(ComparedPairs):
 
     Made by :func:`skauc.compare_cross_val_auc`.
 
-    Parameters
+    Attributes
     ----------
     names : tuple of str
         Names of the k models.
@@ -179,6 +211,11 @@ class CrossValAUCComparisons(ComparedPairs):
     influence : AUCComparisons
         The AUCs with their covariance from the influence of the rows, and an overall
         test.
+
+    See Also
+    --------
+    skauc.compare_cross_val_auc : Makes it, from three or more estimators.
+    skauc.results.CrossValAUCComparison : One of its ``pairs``.
 
     Examples
     --------

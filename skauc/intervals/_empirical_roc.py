@@ -16,8 +16,7 @@ from ..statistics._checks import (
 )
 from ..statistics._levels import height
 from ..statistics._result import LabelledResult
-from ._band import BANDS, ROCBand, roc_band
-from ._partial_auc import PartialAUC
+from ._band import BANDS, GRID, ROCBand, drawn_heights
 from ._resampling import DRAWS
 from ._sample import Sample, sample_of
 
@@ -29,12 +28,12 @@ _ROUNDING = 1e-12
 def empirical_roc(
     y_true, y_score, *, sample_weight=None, pos_label=None
 ) -> EmpiricalROC:
-    """Empirical ROC curve of a score, with bands, partial areas and convex hull.
+    """Empirical ROC curve of a score, with its confidence bands.
 
     Answers: which true positive rate does the score reach at each false positive rate,
-    and how uncertain is that rate, or the whole curve? The rows must not have trained
-    the model. They must be independent: with several rows per patient the bands are too
-    narrow, use :func:`auc_estimate` with ``groups``. Costs O(n log n).
+    and how uncertain is that rate, or the whole curve [1]_? The rows must not have
+    trained the model. They must be independent: with several rows per patient the bands
+    are too narrow, use :func:`auc_estimate` with ``groups``. Costs O(n log n).
 
     Parameters
     ----------
@@ -53,45 +52,42 @@ def empirical_roc(
     EmpiricalROC
         ``fpr``, ``tpr``, ``thresholds`` and ``auc``, without corners on a straight line
         (:func:`operating_points` has every threshold); methods ``band()``,
-        ``youden()``, ``partial_auc()`` and ``plot()``.
+        ``youden()`` and ``plot()``.
 
     Raises
     ------
     ValueError
         If the input is invalid, as for :func:`auc_estimate`.
 
+    See Also
+    --------
+    operating_points : Rates and predictive values at thresholds, with intervals.
+    binormal_roc : A smooth curve, if the scores are normal in each class.
+    auc_estimate : The area alone; takes ``groups``.
+
     References
     ----------
-    Fawcett (2006), https://doi.org/10.1016/j.patrec.2005.10.010
+    .. [1] Fawcett (2006), "An introduction to ROC analysis",
+       https://doi.org/10.1016/j.patrec.2005.10.010
 
     Examples
     --------
     >>> from skauc import empirical_roc
     >>> roc = empirical_roc([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, 8])
-    >>> roc.auc, roc.partial_auc(fpr=(0, 0.5)).auc
-    (0.875, 0.375)
+    >>> roc.auc, roc.youden().threshold
+    (0.875, 4.0)
     """
     given = y_true, y_score, sample_weight, None, pos_label
-    sample = sample_of(*given, keep_order=False)
-    points = sample.levels
-    keep = np.ones(len(points.thresholds), dtype=bool)
-    # a corner between two equal steps lies on a straight line (as in roc_curve)
-    keep[1:-1] = np.diff(points.above_neg, 2).astype(bool)
-    keep[1:-1] |= np.diff(points.above_pos, 2).astype(bool)
-    corners = np.append(True, keep)
-    thresholds = np.append(np.inf, points.thresholds[keep])
-    rates = points.fpr[corners], points.tpr[corners]
-    sizes, label = sample.sizes, sample.pos_label
-    return EmpiricalROC(*rates, thresholds, sample.auc, *sizes, sample, pos_label=label)
+    return EmpiricalROC._of(sample_of(*given, keep_order=False))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EmpiricalROC(LabelledResult):
-    """An empirical ROC curve with its area, confidence bands and partial areas.
+    """An empirical ROC curve with its area and confidence bands.
 
     Made by :func:`skauc.empirical_roc`.
 
-    Parameters
+    Attributes
     ----------
     fpr, tpr : ndarray of shape (m,)
         Corners from (0, 0) to (1, 1).
@@ -106,13 +102,20 @@ class EmpiricalROC(LabelledResult):
     pos_label : label, default=None
         The positive class.
 
+    See Also
+    --------
+    skauc.empirical_roc : Makes it, from labels and scores.
+    skauc.results.ROCBand : What ``band`` returns.
+    skauc.results.BinormalROC : The smooth curve of normal scores.
+
     Notes
     -----
     :meth:`band` offers these methods:
 
     - ``"pointwise"`` (default): limits that hold for each TPR separately, by the
-      Bayesian bootstrap with half a row beyond the outermost scores of each class.
-    - ``"simultaneous"``: limits that hold for the whole curve, from the same draws.
+      Bayesian bootstrap [1]_ with half a row beyond the outermost scores of each class.
+    - ``"simultaneous"``: limits that hold for the whole curve, from the same draws
+      [2]_.
 
     At 95 % the minimal coverage, mean coverage and mean width over 20 designs
     (``benchmarks/coverage/curves.py``) are .96, .978 and .26 for points of the curve by
@@ -120,9 +123,10 @@ class EmpiricalROC(LabelledResult):
 
     References
     ----------
-    Gu, Ghosal & Roy (2008), https://doi.org/10.1002/sim.3366; Besag, Green, Higdon &
-    Mengersen (1995), https://doi.org/10.1214/ss/1177010123; for the hull, Provost &
-    Fawcett (2001), https://doi.org/10.1023/A:1007601015854
+    .. [1] Gu, Ghosal & Roy (2008), "Bayesian bootstrap estimation of ROC curve",
+       https://doi.org/10.1002/sim.3366
+    .. [2] Besag, Green, Higdon & Mengersen (1995), "Bayesian computation and stochastic
+       systems", https://doi.org/10.1214/ss/1177010123
 
     Examples
     --------
@@ -139,6 +143,18 @@ class EmpiricalROC(LabelledResult):
     n_neg: float
     n_pos: float
     _sample: Sample = field(repr=False)
+
+    @classmethod
+    def _of(cls, sample):
+        points = sample.levels
+        keep = np.ones(len(points.thresholds), dtype=bool)
+        # a corner between two equal steps lies on a straight line (as in roc_curve)
+        keep[1:-1] = np.diff(points.above_neg, 2).astype(bool)
+        keep[1:-1] |= np.diff(points.above_pos, 2).astype(bool)
+        corners = np.append(True, keep)
+        thresholds = np.append(np.inf, points.thresholds[keep])
+        curve = points.fpr[corners], points.tpr[corners], thresholds, sample.auc
+        return cls(*curve, *sample.sizes, sample, pos_label=sample.pos_label)
 
     def _head(self):
         counts = {"thresholds": len(self.thresholds)}
@@ -181,27 +197,6 @@ class EmpiricalROC(LabelledResult):
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
         return YoudenPoint(*map(float, values))
 
-    def partial_auc(self, *, fpr=None, tpr=None, standardize=False) -> PartialAUC:
-        """Area under a part of the curve, see :meth:`AUCEstimate.partial_auc`.
-
-        Parameters
-        ----------
-        fpr, tpr : (float, float), default=None
-            Range ``(low, high)`` of one of the two rates.
-        standardize : bool, default=False
-
-        Returns
-        -------
-        PartialAUC
-
-        Raises
-        ------
-        ValueError
-            If not exactly one range is given, or its limits are not
-            ``0 <= low < high <= 1``.
-        """
-        return PartialAUC._of(self._sample, fpr, tpr, standardize)
-
     def band(
         self,
         confidence_level=0.95,
@@ -217,12 +212,15 @@ class EmpiricalROC(LabelledResult):
         ----------
         confidence_level : float in (0, 1), default=0.95
         method : {"pointwise", "simultaneous"}, default="pointwise"
+            Whether the limits hold for each point alone or for the whole curve; see the
+            notes of the class.
         fpr : array-like of shape (m,), default=None
             Rates at which to compute the band; None takes 153 rates, dense near 0 and
             1.
         n_resamples : int, default=4000
             Draws of the Bayesian bootstrap.
         random_state : int or Generator, default=0
+            Seed of these draws.
 
         Returns
         -------
@@ -236,8 +234,15 @@ class EmpiricalROC(LabelledResult):
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
         self._sample.warn_unless_counts()
-        drawn = n_resamples, random_state, self.pos_label
-        return roc_band(self._sample.levels, level, method, fpr, *drawn)
+        grid = GRID if fpr is None else np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
+        if grid.ndim != 1 or not len(grid):
+            raise ValueError(f"fpr must hold at least one number, got {short(fpr)}")
+        levels = self._sample.levels
+        low, high = drawn_heights(levels, grid, n_resamples, random_state)
+        low, high = BANDS[method](low, high, level)
+        low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
+        tpr = height(levels.fpr, levels.tpr, grid)
+        return ROCBand(grid, tpr, low, high, level, method, pos_label=self.pos_label)
 
 
 @dataclass(frozen=True, eq=False)

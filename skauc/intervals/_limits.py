@@ -10,13 +10,13 @@ ratios are computed elementwise. The formulas for AUCs are in sections 2 and 3 o
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, expit, logit, ndtr, ndtri
+from scipy.special import betaincinv, expit, logit, ndtri
 
 from ..statistics._checks import check_level
 from ..statistics._result import EstimatedAUC, LabelledResult
 from ..statistics._wald import Interval
 
-TRANSFORMS = ("none", "logit", "probit")
+TRANSFORMS = ("none", "logit")
 _TINY = 1e-300  # a parameter of the beta distribution must not be 0
 # Placements are multiples of 1/(2n) and rounded to about 1e-16: smaller errors are 0
 _NO_ERROR = 1e-14
@@ -32,10 +32,8 @@ class EstimateWithLimits(EstimatedAUC, LabelledResult):
         """Estimate, error and limits; NaN where the rows determine no interval."""
         check_level("confidence_level", confidence_level)
         try:
-            error, limits = (
-                self.standard_error,
-                self.confidence_interval(confidence_level),
-            )
+            limits = self.confidence_interval(confidence_level)
+            error = self.standard_error
             error = error() if callable(error) else error
         except ValueError:  # too few rows or clusters
             error, limits = np.nan, Interval(np.nan, np.nan)
@@ -73,7 +71,7 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
         Size of the smaller class (or its number of clusters), for
         :func:`clopper_pearson_limits` where the error is 0 or the AUC is 0 or 1.
     tail_low, tail_high : float
-    transform : {"none", "logit", "probit"}
+    transform : {"none", "logit"}
         g.
 
     Returns
@@ -82,16 +80,10 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
     """
     if error <= _NO_ERROR or auc <= 0 or auc >= 1:
         return clopper_pearson_limits(auc * n, n, tail_low, tail_high)
-    forward, slope, back = {
-        "none": (float, lambda a: 1.0, lambda a: np.clip(a, 0, 1)),
-        "logit": (logit, lambda a: 1 / (a * (1 - a)), expit),
-        # dΦ⁻¹(A)/dA = 1/φ(Φ⁻¹(A))
-        "probit": (
-            ndtri, lambda a: np.sqrt(2 * np.pi) * np.exp(ndtri(a) ** 2 / 2), ndtr
-        ),
-    }[transform]  # fmt: skip
+    centre, reach, back = auc, error, lambda a: np.clip(a, 0, 1)
+    if transform == "logit":
+        centre, reach, back = logit(auc), error / (auc * (1 - auc)), expit
     # g⁻¹(g(A) + Φ⁻¹(tail) SE g'(A)) below, with a minus above
-    centre, reach = forward(auc), error * slope(auc)
     low = back(centre + ndtri(tail_low) * reach) if tail_low else 0.0
     high = back(centre - ndtri(tail_high) * reach) if tail_high else 1.0
     return low, high
@@ -170,31 +162,9 @@ def ratio_limits(x, n, y, m, tail_low, tail_high):
     """
     none_x, none_y = x == 0, y == 0
     half = 0.5 * (none_x | none_y | ((x == n) & (y == m)))
-    counts = x + half, n + 2 * half, y + half, m + 2 * half
-    return _log_limits(counts, (1, -1, 1, -1), none_x, none_y, tail_low, tail_high)
-
-
-def odds_ratio_limits(table, tail_low, tail_high):
-    """Woolf's limits; ½ is added to all four counts where one is 0.
-
-    References: Woolf (1955), https://doi.org/10.1111/j.1469-1809.1955.tb01348.x;
-    Haldane (1956), https://doi.org/10.1111/j.1469-1809.1955.tb01285.x.
-    """
-    tp, fn, fp, tn = table
-    none_above, none_below = (tp == 0) | (tn == 0), (fn == 0) | (fp == 0)
-    half = 0.5 * (none_above | none_below)
-    counts = [count + half for count in table]
-    return _log_limits(counts, (1,) * 4, none_above, none_below, tail_low, tail_high)
-
-
-def _log_limits(counts, signs, no_low, no_high, tail_low, tail_high):
-    """Limits of ``ab/(cd)`` of the counts (a, c, d, b), normal on the log scale.
-
-    Its variance is the sum of the signs over the counts.
-    """
-    a, c, d, b = map(np.log, counts)
-    variance = sum(sign / count for sign, count in zip(signs, counts, strict=True))
-    centre, error = a - c - d + b, np.sqrt(np.maximum(variance, 0))
+    x, n, y, m = x + half, n + 2 * half, y + half, m + 2 * half
+    centre = np.log(x) - np.log(n) - np.log(y) + np.log(m)
+    error = np.sqrt(np.maximum(1 / x - 1 / n + 1 / y - 1 / m, 0))
     low = np.exp(centre + ndtri(tail_low) * error) if tail_low else 0.0
     high = np.exp(centre - ndtri(tail_high) * error) if tail_high else np.inf
-    return np.where(no_low, 0.0, low), np.where(no_high, np.inf, high)
+    return np.where(none_x, 0.0, low), np.where(none_y, np.inf, high)

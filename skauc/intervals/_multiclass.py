@@ -13,12 +13,12 @@ from itertools import permutations
 import numpy as np
 
 from .._validation import check_groups, check_labels, counted_rows, distinct_labels
-from ..statistics._checks import check_numbers, check_option, short
+from ..statistics._checks import check_numbers, short
 from ..statistics._collections import refuse_collection
 from ..statistics._result import MOMENTS, Estimates, WholeAUC
 from ..statistics._wald import Interval, interval_tails
 from ._auc_estimate import AUCEstimate
-from ._limits import TRANSFORMS, EstimateWithLimits, wald_limits
+from ._limits import EstimateWithLimits, wald_limits
 from ._sample import Sample
 
 
@@ -28,7 +28,7 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
 
     Made by :func:`skauc.hand_till_auc` and :func:`skauc.cross_val_auc`.
 
-    Parameters
+    Attributes
     ----------
     auc : float
         The average.
@@ -41,6 +41,12 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
         Rows of the smallest class.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.hand_till_auc : Makes it, as the mean over pairs of classes.
+    skauc.cross_val_auc : Makes it, as the mean over folds.
+    skauc.results.OneVsRestAUC.average : Makes it, as the mean over classes.
 
     Examples
     --------
@@ -60,15 +66,13 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
     method = "influence"
 
     def confidence_interval(
-        self, confidence_level=0.95, *, transform="logit", alternative="two-sided"
+        self, confidence_level=0.95, *, alternative="two-sided"
     ) -> Interval:
-        """Confidence limits for the average, inside [0, 1].
+        """Confidence limits for the average, ``A ± z SE`` on the logit scale.
 
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
-        transform : {"none", "logit", "probit"}, default="logit"
-            Scale on which the limits are ``A ± z SE``.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             ``"greater"`` gives ``(low, 1)``.
 
@@ -83,10 +87,9 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
         ValueError
             If an option is invalid.
         """
-        check_option("transform", transform, TRANSFORMS)
         tails = interval_tails(confidence_level, alternative)
         moments = self.auc, self.standard_error, self.n_smallest
-        limits = wald_limits(*moments, *tails, transform)
+        limits = wald_limits(*moments, *tails, "logit")
         return Interval(*map(float, limits))
 
 
@@ -119,17 +122,27 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     ValueError
         If shapes or labels disagree, a score is NaN or a class has fewer than 2 rows.
 
+    See Also
+    --------
+    one_vs_rest_auc : Each class against all others, with an interval for each.
+    auc_posterior : The same average from the rows that trained a model.
+    auc_estimate : Two classes.
+
     Notes
     -----
     ``M = Σ_{i≠j} A(i|j)/(K(K − 1))`` where A(i|j) is the AUC of column i for class i
-    against class j. A row r of class c contributes ``u_r``, the sum of its placements
-    in the 2(K − 1) terms that it enters, and ``Var M ≈ Σ_c var(u)/n_c``. For K = 2 and
-    two columns that rank the rows equally this is DeLong's variance.
+    against class j [1]_. A row r of class c contributes ``u_r``, the sum of its
+    placements in the 2(K − 1) terms that it enters, and ``Var M ≈ Σ_c var(u)/n_c``. For
+    K = 2 and two columns that rank the rows equally this is DeLong's variance [2]_.
 
     References
     ----------
-    Hand & Till (2001), https://doi.org/10.1023/A:1010920819831; DeLong, DeLong &
-    Clarke-Pearson (1988), https://doi.org/10.2307/2531595
+    .. [1] Hand & Till (2001), "A simple generalisation of the area under the ROC curve
+       for multiple class classification problems",
+       https://doi.org/10.1023/A:1010920819831
+    .. [2] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
 
     Examples
     --------
@@ -234,15 +247,25 @@ def one_vs_rest_auc(
     ValueError
         If shapes or labels disagree, a score is NaN or a class has fewer than 2 rows.
 
+    See Also
+    --------
+    hand_till_auc : An average over pairs, which does not depend on class frequencies.
+    auc_estimate : Two classes.
+
     Notes
     -----
-    Each AUC compares a class with the rows of all other classes, so it depends on their
-    frequencies. The average of :func:`hand_till_auc` does not.
+    The standard errors are DeLong's [2]_. Each AUC compares a class with the rows of
+    all other classes [1]_, so it depends on their frequencies. The average of
+    :func:`hand_till_auc` does not.
 
     References
     ----------
-    Provost & Domingos (2000), CeDER working paper IS-00-04, Stern School of Business;
-    DeLong, DeLong & Clarke-Pearson (1988), https://doi.org/10.2307/2531595
+    .. [1] Provost & Domingos (2000), CeDER working paper IS-00-04, Stern School of
+       Business; published as "Tree induction for probability-based ranking" (2003),
+       https://doi.org/10.1023/A:1024099825458
+    .. [2] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
 
     Examples
     --------
@@ -271,13 +294,20 @@ class OneVsRestAUC(Estimates):
 
     Made by :func:`skauc.one_vs_rest_auc`.
 
-    Parameters
+    Attributes
     ----------
     labels : ndarray of shape (K,)
+        The classes, in the order of the columns of the scores.
     estimates : tuple of AUCEstimate
         One estimate per class, in the order of the labels.
     _y : ndarray of shape (n,)
         Labels of the rows of positive weight.
+
+    See Also
+    --------
+    skauc.one_vs_rest_auc : Makes it, from labels and scores.
+    skauc.results.AveragedAUC : What ``average`` returns.
+    skauc.results.AUCEstimate : The estimate of one class.
 
     Examples
     --------
@@ -314,9 +344,7 @@ class OneVsRestAUC(Estimates):
         """Standard errors, shape (K,); see :meth:`AUCEstimate.standard_error`."""
         return np.array([e.standard_error(method) for e in self.estimates])
 
-    def confidence_interval(
-        self, confidence_level=0.95, *, method=None, **options
-    ) -> Interval:
+    def confidence_interval(self, confidence_level=0.95, **options) -> Interval:
         """Confidence limits for the AUC of each class separately.
 
         Parameters
@@ -324,8 +352,9 @@ class OneVsRestAUC(Estimates):
         confidence_level : float in (0, 1), default=0.95
             Pass ``1 − 0.05/K`` for limits that hold for all K classes together
             (Bonferroni).
-        method, **options
-            As for :meth:`AUCEstimate.confidence_interval`.
+        **options
+            ``method``, ``transform`` and ``alternative``, as for
+            :meth:`AUCEstimate.confidence_interval`.
 
         Returns
         -------
@@ -337,9 +366,8 @@ class OneVsRestAUC(Estimates):
         ValueError
             As :meth:`AUCEstimate.confidence_interval`.
         """
-        how = {"method": method, **options}
         limits = [
-            e.confidence_interval(confidence_level, **how) for e in self.estimates
+            e.confidence_interval(confidence_level, **options) for e in self.estimates
         ]
         return Interval(*np.transpose(limits))
 

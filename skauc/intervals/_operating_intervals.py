@@ -20,7 +20,6 @@ from ._empirical_roc import BEST
 from ._limits import (
     bisected,
     clopper_pearson_limits,
-    odds_ratio_limits,
     ratio_limits,
     wilson_limits,
 )
@@ -30,7 +29,7 @@ RATES = ("sensitivity", "specificity")
 _VALUES = ("ppv", "npv")
 _RATIOS = ("lr_positive", "lr_negative")
 _SHARES = ("accuracy", "f1")
-NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, *_SHARES, "odds_ratio")
+NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, *_SHARES)
 # A rate at a target of the other rate, whose threshold is estimated
 CROSSED = dict(zip(RATES, RATES[::-1], strict=True))
 _NO_GAP = 1e-12  # smaller differences of rates are rounding
@@ -54,7 +53,6 @@ def value_of(name, rates, prevalence) -> np.ndarray:
         "lr_negative": (misses, quiet),
         "accuracy": (tp + tn, 1.0),
         "f1": (2 * tp, 2 * tp + fp + fn),
-        "odds_ratio": (hits * quiet, misses * alarms),
     }[name]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.divide(above, below)
@@ -133,9 +131,7 @@ def _weighted_limits(points, table, limits_of, name, tail_low, tail_high):
 
 def _ratio_intervals(points, name, tail_low, tail_high, **drawn):
     """Limits of a ratio of rates, or of a predictive value at a given prevalence."""
-    tp, fn, fp, tn = table = _new_rows(points, **drawn)
-    if name == "odds_ratio":
-        return odds_ratio_limits(table, tail_low, tail_high)
+    tp, fn, fp, tn = _new_rows(points, **drawn)
     n_neg, n_pos = points._sample.sizes
     ratios = {
         "lr_positive": (tp, n_pos, fp, n_neg),
@@ -251,9 +247,8 @@ def _drawn_limits(points, name, tail_low, tail_high, n_resamples, random_state):
     swapped = points.chosen_by == "sensitivity"
     curve = curve.swapped() if swapped else curve
     crossed = drawn_heights(curve, 1 - target, n_resamples, rng)
-    ratio = name in (*_RATIOS, "odds_ratio")
     share = points.prevalence
-    if not (points._prevalence_given or ratio or name in RATES):
+    if not (points._prevalence_given or name in (*_RATIOS, *RATES)):
         n_neg, n_pos = points._sample.sizes
         share = rng.beta(n_pos, n_neg, size=(n_resamples, 1))
     pairs = [(target, rate) if swapped else (rate, target) for rate in crossed]
@@ -264,7 +259,7 @@ def _drawn_limits(points, name, tail_low, tail_high, n_resamples, random_state):
     if name == "lr_negative":  # the only value that falls with both rates
         low, high = high, low
     # 0/0 in a draw says nothing
-    ends = 0.0, np.inf if ratio else 1.0
+    ends = 0.0, np.inf if name in _RATIOS else 1.0
     low, high = (
         np.where(np.isnan(drawn), end, drawn)
         for drawn, end in zip((low, high), ends, strict=True)
@@ -289,8 +284,7 @@ def methods_of(points, name) -> list[str]:
         return ["order_statistics"] if ranked else ["bayesian_bootstrap"]
     if name == "threshold":
         return []
-    ratio = name in (*_RATIOS, "odds_ratio")
-    ratio |= points._prevalence_given and name in _VALUES
+    ratio = name in _RATIOS or (points._prevalence_given and name in _VALUES)
     return ["log"] if ratio else ["wilson", "clopper_pearson"]
 
 
@@ -300,14 +294,21 @@ class OperatingComparison(TestedDifference):
 
     Made by :meth:`OperatingPoints.compare`.
 
-    Parameters
+    Attributes
     ----------
     name : {"sensitivity", "specificity"}
+        The rate that is compared.
     rate_a, rate_b : ndarray of shape (k,)
+        The rate of either score at each point.
     standard_error : ndarray of shape (k,)
         Standard error of the difference; inf if the rows do not determine it.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.results.OperatingPoints.compare : Makes it.
+    skauc.compare_auc : The difference of whole or partial areas.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def operating_points(
 ) -> OperatingPoints:
     """Sensitivity, specificity, predictive values and ratios at thresholds of a score.
 
-    Answers: how good are the decisions of the rule **score >= threshold**, which
+    Answers: how good are the decisions of the rule **score >= threshold** [1]_, which
     threshold reaches a wanted sensitivity or specificity, and which threshold is best?
     Every value has intervals. The rows must not have trained the model. They must be
     independent: with several rows per patient the intervals are too narrow
@@ -63,8 +63,8 @@ def operating_points(
     best : {"youden", "closest"}, default=None
         The threshold is the score with the largest ``sensitivity + r specificity``
         (``"youden"``) or the smallest ``(1 − sensitivity)² + r (1 − specificity)²``
-        (``"closest"``); of equally good scores the highest. Without a cost r is 1. If
-        none of threshold, sensitivity, specificity and best is given, every distinct
+        (``"closest"``); of equally good scores the highest [2]_. Without a cost r is 1.
+        If none of threshold, sensitivity, specificity and best is given, every distinct
         score is a threshold.
     prevalence : float in (0, 1), default=None
         Share of positives in the population where the score will be used. It enters the
@@ -74,12 +74,12 @@ def operating_points(
         Cost of a missed positive relative to a false positive: ``r = (1 − π)/(cost π)``
         with the prevalence π, as in pROC's ``best.weights``.
     at : {"chosen", "population"}, default="chosen"
-        What all intervals of the result are about, where these rows choose the
-        thresholds. ``"chosen"``: the values of *this* threshold on new rows, which
-        somebody needs who will use it. ``"population"``: the values of the threshold
-        that has the wanted rate in the population, which describes the score (for
-        example "its specificity at a sensitivity of .9"); not with ``best``.
-        Given thresholds have one meaning, and both are the same.
+        The question that all intervals answer if these rows choose the threshold.
+        ``"chosen"``: which values will new rows have at *this* threshold? Ask it if you
+        will use the threshold. ``"population"``: which values has the score at the
+        threshold with the wanted rate in the population? Ask it to describe the score,
+        for example by its specificity at a sensitivity of .9; not with ``best``. For
+        given thresholds both questions are the same.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights; intervals take them for counts of rows, see
         :class:`skauc.SampleWeightWarning`.
@@ -98,10 +98,21 @@ def operating_points(
         If the input is invalid, or more than one of threshold, sensitivity, specificity
         and best is given.
 
+    See Also
+    --------
+    empirical_roc : The whole curve, with a band.
+    skauc.results.OperatingPoints.compare :
+        Two scores at the same specificity or sensitivity.
+    auc_estimate : The quality over all thresholds; takes ``groups``.
+    DecisionCurveDisplay : Net benefit of decisions by probabilities.
+
     References
     ----------
-    Pepe (2003), The Statistical Evaluation of Medical Tests, chapter 2; Perkins &
-    Schisterman (2006), https://doi.org/10.1093/aje/kwj063, for the best threshold
+    .. [1] Pepe (2003), *The Statistical Evaluation of Medical Tests for Classification
+       and Prediction*, chapter 2, https://doi.org/10.1093/oso/9780198509844.001.0001
+    .. [2] Perkins & Schisterman (2006), "The inconsistency of 'optimal' cutpoints
+       obtained using two criteria based on the receiver operating characteristic
+       curve", https://doi.org/10.1093/aje/kwj063
 
     Examples
     --------
@@ -154,15 +165,16 @@ class OperatingPoints(Estimates, LabelledResult):
 
     Made by :func:`skauc.operating_points`.
 
-    Parameters
+    Attributes
     ----------
     threshold : ndarray of shape (k,)
         ``score >= threshold`` is called positive.
     true_positives, false_negatives, false_positives, true_negatives : ndarray
         Rows (sums of the weights), of shape (k,).
     prevalence : float
+        Share of positives to which predictive values, accuracy and cost refer.
     at : {"chosen", "population"}
-        What the intervals are about, see :func:`operating_points`.
+        The question that the intervals answer, see :func:`skauc.operating_points`.
     _prevalence_given : bool
         True if the user gave the prevalence, False if it is that of the sample.
     _rule : ThresholdRule
@@ -170,37 +182,44 @@ class OperatingPoints(Estimates, LabelledResult):
     pos_label : label, default=None
         The positive class.
 
+    See Also
+    --------
+    skauc.operating_points : Makes it, from labels and scores.
+    skauc.results.OperatingComparison : What ``compare`` returns.
+    skauc.results.ROCBand : Limits for the whole curve.
+
     Notes
     -----
     An undefined ratio 0/0 is nan, for example the positive predictive value if no row
     is called positive. Its interval is the whole range of the value.
 
-    **One estimand.** All intervals of a result are about the same thing, which ``at``
+    **One question.** All intervals of a result answer the same question, which ``at``
     names and every table states.
 
-    ``at="chosen"`` (default): new rows, at the threshold that these rows chose. A
-    threshold for a wanted sensitivity depends on the positives only, and the rates of
-    new rows vary as at a known threshold. At a best point the rates of these rows
-    exceed those of new rows. For normal scores one standard deviation apart the mean
-    excess of the sensitivity is .14 with 10 positives and 200 negatives, .10 with 20
-    and 40, and .06 with 50 and 50. The limits are then those around the rates minus
-    their optimism, a mean over Bayesian bootstrap draws: the rate of the draw at its
-    own best threshold minus the rate of the rows at that threshold. Only these rows
-    reach a wanted rate exactly: a threshold for a sensitivity of .9 has a mean
-    sensitivity of .81 on new rows with 10 positives, and .85 with 20.
+    ``at="chosen"`` (default): which values will new rows have at the threshold that
+    these rows chose? A threshold for a wanted sensitivity depends on the positives
+    only, and the rates of new rows vary as at a known threshold. At a best point the
+    rates of these rows exceed those of new rows. For normal scores one standard
+    deviation apart the mean excess of the sensitivity is .14 with 10 positives and 200
+    negatives, .10 with 20 and 40, and .06 with 50 and 50. The limits of a best point
+    are therefore limits around the rates minus their optimism. The optimism is a mean
+    over Bayesian bootstrap draws: the rate of the draw at its own best threshold minus
+    the rate of the rows at that threshold. Only these rows reach a wanted rate exactly:
+    a threshold for a sensitivity of .9 has a mean sensitivity of .81 on new rows with
+    10 positives, and .85 with 20.
 
     - ``"wilson"`` (default), ``"clopper_pearson"``: for sensitivity and specificity,
       and for the predictive values, the accuracy and F1 at the prevalence of the
       sample. For accuracy and F1 at a given prevalence the limits of both rates are
-      combined (Zou & Donner 2008).
-    - ``"log"``: for the likelihood ratios (Simel et al. 1991), the odds ratio (Woolf),
-      and predictive values at a given prevalence, whose odds are the likelihood ratio
-      times the prior odds (Mercaldo, Lau & Zhou 2007).
+      combined [3]_.
+    - ``"log"``: for the likelihood ratios [1]_, and for predictive values at a given
+      prevalence, whose odds are the likelihood ratio times the prior odds [2]_.
 
-    ``at="population"``: the threshold that has the wanted rate in the population. It is
-    not known, so that intervals are wider. A wanted rate has its target for both
-    limits. A best point has no such interval: resamples choose it too irregularly
-    (their 95 % limits cover the population's in .42 to .95).
+    ``at="population"``: which values has the score at the threshold with the wanted
+    rate in the population? That threshold is not known, so that intervals are wider.
+    Both limits of the wanted rate itself are its target. A best point has no such
+    interval: resamples choose it too irregularly (their 95 % limits cover the
+    population's in .42 to .95).
 
     - ``"order_statistics"``: for the threshold. It holds for scores of any
       distribution.
@@ -209,13 +228,18 @@ class OperatingPoints(Estimates, LabelledResult):
       follows from the specificity of a draw. A prevalence that was not given is drawn,
       too.
 
-    COVERAGE
+    In simulations of 40 to 400 rows, with given and with drawn class sizes, 95 %
+    intervals of every value cover .94 to .97 on average with ``at="chosen"`` and .95 to
+    .98 with ``at="population"`` (``benchmarks/coverage/curves.py``).
 
     References
     ----------
-    Simel, Samsa & Matchar (1991), https://doi.org/10.1016/0895-4356(91)90128-V;
-    Mercaldo, Lau & Zhou (2007), https://doi.org/10.1002/sim.2677; Zou & Donner (2008),
-    https://doi.org/10.1002/sim.3095
+    .. [1] Simel, Samsa & Matchar (1991), "Likelihood ratios with confidence",
+       https://doi.org/10.1016/0895-4356(91)90128-V
+    .. [2] Mercaldo, Lau & Zhou (2007), "Confidence intervals for predictive values with
+       an emphasis to case-control studies", https://doi.org/10.1002/sim.2677
+    .. [3] Zou & Donner (2008), "Construction of confidence limits about effect
+       measures: a general approach", https://doi.org/10.1002/sim.3095
 
     Examples
     --------
@@ -343,11 +367,6 @@ class OperatingPoints(Estimates, LabelledResult):
         """Harmonic mean of sensitivity and positive predictive value."""
         return self._value("f1")
 
-    @property
-    def odds_ratio(self) -> np.ndarray:
-        """``LR+/LR−``, the diagnostic odds ratio."""
-        return self._value("odds_ratio")
-
     def confidence_interval(
         self,
         confidence_level=0.95,
@@ -365,7 +384,7 @@ class OperatingPoints(Estimates, LabelledResult):
         confidence_level : float in (0, 1), default=0.95
         name : str, default=None
             ``"sensitivity"``, ``"specificity"``, ``"ppv"``, ``"npv"``,
-            ``"lr_positive"``, ``"lr_negative"``, ``"accuracy"``, ``"odds_ratio"`` or
+            ``"lr_positive"``, ``"lr_negative"``, ``"accuracy"``, ``"f1"`` or
             ``"threshold"``; None takes the specificity if a sensitivity was wanted, and
             the sensitivity otherwise.
         method : str, default=None
@@ -418,6 +437,7 @@ class OperatingPoints(Estimates, LabelledResult):
         n_resamples : int, default=4000
             Draws of the Bayesian bootstrap.
         random_state : int or Generator, default=0
+            Seed of these draws.
 
         Returns
         -------

@@ -140,14 +140,11 @@ class PartialAUC(EstimateWithLimits):
 
     Made by :meth:`AUCEstimate.partial_auc`.
 
-    Parameters
+    Attributes
     ----------
     auc : float
         ``∫ TPR dFPR`` over the range of FPR, or ``∫ (1 − FPR) dTPR`` over the range of
         TPR; rescaled if ``standardize`` is True.
-    axis : {"fpr", "tpr"}
-    low, high : float
-        Limits of the range.
     standardize : bool
         Whether ``auc`` is McClish's ``½ (1 + (area − chance)/(width − chance))``: ½
         for chance, 1 for a perfect curve, and less than ½ below chance.
@@ -155,12 +152,18 @@ class PartialAUC(EstimateWithLimits):
     pos_label : label, default=None
         The positive class.
 
+    See Also
+    --------
+    skauc.results.AUCEstimate.partial_auc : Makes it.
+    skauc.compare_auc : Compares partial areas of two scores (``fpr=`` or ``tpr=``).
+    skauc.operating_points : Rates at one threshold.
+
     Notes
     -----
     The curve is the trapezoidal one, cut where the range ends even within tied scores,
-    as in pROC and :func:`sklearn.metrics.roc_auc_score`. The standard error is DeLong's
-    with placements cut to the range; it includes the uncertainty of the thresholds at
-    the ends of the range.
+    as in pROC and :func:`sklearn.metrics.roc_auc_score`, whose rescaling is McClish's
+    [1]_. The standard error is DeLong's [3]_ with placements cut to the range [2]_; it
+    includes the uncertainty of the thresholds at the ends of the range.
 
     Intervals hold all shares S = area/width with ``|Ŝ − S| ≤ z √V(S)`` and ``V(S) =
     S(1 − S) max(v, 1/(3m))``, where v is DeLong's variance divided by ``Ŝ(1 − Ŝ)``. The
@@ -177,9 +180,13 @@ class PartialAUC(EstimateWithLimits):
 
     References
     ----------
-    McClish (1989), https://doi.org/10.1177/0272989X8900900307; Dodd & Pepe (2003),
-    https://doi.org/10.1111/1541-0420.00071; DeLong, DeLong & Clarke-Pearson (1988),
-    https://doi.org/10.2307/2531595
+    .. [1] McClish (1989), "Analyzing a portion of the ROC curve",
+       https://doi.org/10.1177/0272989X8900900307
+    .. [2] Dodd & Pepe (2003), "Partial AUC estimation and regression",
+       https://doi.org/10.1111/1541-0420.00071
+    .. [3] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
 
     Examples
     --------
@@ -190,29 +197,28 @@ class PartialAUC(EstimateWithLimits):
     """
 
     auc: float
-    axis: str
-    low: float
-    high: float
     standardize: bool
     _part: PartOfSample = field(repr=False)
 
     @classmethod
     def _of(cls, sample, fpr, tpr, standardize) -> PartialAUC:
         part = PartOfSample(sample, Region.of(fpr, tpr))
-        region, scaled = part.region, check_flag("standardize", standardize)
-        area = region.standardized(part.area) if scaled else part.area
-        ends, label = (region.low, region.high), sample.pos_label
-        return cls(area, region.axis, *ends, scaled, part, pos_label=label)
+        scaled = check_flag("standardize", standardize)
+        area = part.region.standardized(part.area) if scaled else part.area
+        return cls(area, scaled, part, pos_label=sample.pos_label)
 
     def _head(self):
-        head = super()._head() | {self.axis: (self.low, self.high)}
+        region = self._part.region
+        head = super()._head() | {region.axis: (region.low, region.high)}
         return head | ({"standardize": True} if self.standardize else {})
 
     method = "score"
 
     def _estimates(self, confidence_level):
-        region = {"axis": [self.axis], "from": [self.low], "to": [self.high]}
-        return super()._estimates(confidence_level) | {"": ["partial AUC"]} | region
+        region = self._part.region
+        columns = super()._estimates(confidence_level) | {"": ["partial AUC"]}
+        ends = {"from": [region.low], "to": [region.high]}
+        return columns | {"axis": [region.axis]} | ends
 
     @property
     def standard_error(self) -> float:

@@ -1,6 +1,6 @@
 """The power of a test of AUCs, and the number of rows that a study needs.
 
-Section 9 of :mod:`skauc.intervals` has the formulas. To add a variance, add one entry
+Section 8 of :mod:`skauc.intervals` has the formulas. To add a variance, add one entry
 to ``VARIANCES``. References: Bamber (1975),
 https://doi.org/10.1016/0022-2496(75)90001-2; Obuchowski
 (2004), https://doi.org/10.1373/clinchem.2004.031823; Plackett (1954),
@@ -20,7 +20,6 @@ from ..statistics._levels import hanley_mcneil_variance
 from ..statistics._wald import ALTERNATIVES
 from ._limits import bisected
 
-TESTS = ("score", "wald")
 _NO_ERROR = 1e-14  # standard error of scores of correlation 1, which is rounding
 # Gauss–Legendre; 64 nodes leave 1e-13 for |r| ≤ ½ and 1e-9 for the one term of r > ½
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
@@ -57,15 +56,10 @@ def obuchowski_variance(auc, n_neg, n_pos):
     return 0.0099 * np.exp(-a2 / 2) * ((5 * a2 + 8) / n_pos + (a2 + 8) / n_neg)
 
 
-def binormal_variance(auc, n_neg, n_pos):
-    """Exact variance of the empirical AUC of a normal score; elementwise."""
-    return binormal_covariance(auc, auc, n_neg, n_pos)
-
-
 VARIANCES: dict[str, Callable] = {
     "obuchowski": obuchowski_variance,
     "hanley_mcneil": hanley_mcneil_variance,
-    "binormal": binormal_variance,
+    "binormal": lambda auc, *sizes: binormal_covariance(auc, auc, *sizes),
 }
 
 
@@ -84,28 +78,23 @@ class Plan:
     correlation: np.ndarray
     alternative: str
     variance: Callable
-    test: str
+    mann_whitney: bool
 
     @classmethod
-    def of(cls, auc, null, alpha, auc2, correlation, margin, alternative, method, test):
-        """Check the parameters, and choose test and method where they are None."""
+    def of(cls, auc, null, alpha, auc2, correlation, margin, alternative, method):
+        """Check the parameters, and choose the method where it is None."""
         two = auc2 is not None
         if two:
-            refuse_ignored("with auc2", null=(null, None))
+            refuse_ignored("with auc2", null=(null, None), method=(method, None))
         second = {"auc2": auc2} if two else {"null": 0.5 if null is None else null}
         shares = {"auc": auc, **second, "alpha": alpha}
         checked = [check_numbers(*s, 0, 1, closed="neither") for s in shares.items()]
         margin = check_numbers("margin", margin, 0, 1, closed="left")
         mann_whitney = not (two or margin.any() or (checked[1] != 0.5).any())
-        if test is None:
-            test = "score" if mann_whitney else "wald"
         if method is None:
             method = "obuchowski" if mann_whitney else "binormal"
         check_option("alternative", alternative, ALTERNATIVES)
         check_option("method", method, VARIANCES)
-        check_option("test", test, TESTS)
-        if two and test == "score":
-            raise ValueError("test must be 'wald' with auc2, got 'score'")
         if correlation is not None and not two:
             raise ValueError(
                 f"correlation must come with auc2, got {short(correlation)} alone"
@@ -114,7 +103,7 @@ class Plan:
             raise ValueError(
                 "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
             )
-        law = alternative, VARIANCES[method], test
+        law = alternative, VARIANCES[method], mann_whitney
         plan = cls(*checked, margin, two, _correlations(correlation), *law)
         # a test of one AUC needs its variance at the border
         outside = np.atleast_1d((plan.border <= 0) | (plan.border >= 1))
@@ -138,15 +127,11 @@ class Plan:
     def error(self, n_neg, n_pos):
         """Standard error of the AUC, or of the difference."""
         sizes, pair = (n_neg, n_pos), (self.auc, self.reference)
-        one, two = (self.variance(auc, *sizes) for auc in pair)
-        if not self.two:
-            return np.sqrt(one)
-        # Cov = √(V₁V₂) r, with the correlation r of two binormal empirical AUCs
-        covariance = binormal_covariance(*pair, *sizes, *self.correlation)
-        exact = [binormal_variance(auc, *sizes) for auc in pair]
-        shared = np.sqrt(one / exact[0]) * np.sqrt(two / exact[1]) * covariance
-        # Var(Â₁ − Â₂) = V₁ + V₂ − 2 Cov
-        return np.sqrt(np.maximum(one + two - 2 * shared, 0.0))
+        variance = self.variance(self.auc, *sizes)
+        if self.two:  # Var(Â₁ − Â₂) = V₁ + V₂ − 2 Cov
+            covariance = binormal_covariance(*pair, *sizes, *self.correlation)
+            variance = variance + self.variance(self.reference, *sizes) - 2 * covariance
+        return np.sqrt(np.maximum(variance, 0.0))
 
     def power(self, n_neg, n_pos):
         """Probability of a significant test."""
@@ -165,7 +150,7 @@ class Plan:
         """Smallest significant distance r from the border of the null hypothesis."""
         if self.two:
             return z * error
-        if self.test == "score":
+        if self.mann_whitney:  # whose error is that under the null hypothesis
             return z * np.sqrt(self.variance(self.border, n_neg, n_pos))
 
         # r = z √V(border ± r): DeLong's error depends on the observed AUC
@@ -194,7 +179,24 @@ def _correlations(correlation):
 
 
 class SampleSize(NamedTuple):
-    """Rows that a study needs: ``(n_neg, n_pos)``, ints or arrays of them."""
+    """Rows that a study needs: ``(n_neg, n_pos)``, ints or arrays of them.
+
+    Attributes
+    ----------
+    n_neg, n_pos : int or ndarray of int
+        Rows of the negative and of the positive class.
+
+    See Also
+    --------
+    skauc.auc_sample_size : Makes it.
+    skauc.auc_power : Power of a study of given size.
+
+    Examples
+    --------
+    >>> from skauc import auc_sample_size
+    >>> auc_sample_size(0.8, null=0.7, power=0.9).n_pos
+    110
+    """
 
     n_neg: Any
     n_pos: Any
@@ -212,7 +214,6 @@ def auc_power(
     margin=0.0,
     alternative="two-sided",
     method=None,
-    test=None,
 ):
     """Power of a test of one AUC, or of the difference of two.
 
@@ -247,20 +248,17 @@ def auc_power(
     auc2 : float or array-like in (0, 1), default=None
         Second AUC to compare with.
     correlation : float or (float, float) in [-1, 1], default=None
-        Correlation of two scores of the same rows within a class; a pair gives the one
-        within the negatives and the one within the positives. None: the scores are of
-        different, independent rows.
+        Correlation of two scores of the same rows within a class [3]_; a pair gives the
+        one within the negatives and the one within the positives. None: the scores are
+        of different, independent rows.
     margin : float or array-like in [0, 1), default=0
         Non-inferiority margin, as in :func:`compare_auc`.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Direction of the test.
     method : {"obuchowski", "hanley_mcneil", "binormal"}, default=None
-        Formula for the variance of an AUC, see Notes. For one AUC against ½ None takes
-        ``"obuchowski"``, the formula of pROC; otherwise it takes ``"binormal"``.
-    test : {"score", "wald"}, default=None
-        Whether the test uses the variance under the null hypothesis (``"score"``; the
-        Mann–Whitney test for ½) or the estimated variance (``"wald"``; DeLong's in
-        :func:`compare_auc`). For one AUC against ½ None takes ``"score"``; otherwise it
-        takes ``"wald"``, the only choice for two AUCs.
+        Formula for the variance of one AUC, see Notes; not with ``auc2``. Against ½
+        None takes ``"obuchowski"``, the formula of pROC; otherwise, and for two AUCs,
+        it is ``"binormal"``.
 
     Returns
     -------
@@ -272,25 +270,38 @@ def auc_power(
     ValueError
         If an argument is invalid.
 
+    See Also
+    --------
+    auc_sample_size : Numbers of rows for a wanted power or width.
+    compare_auc : The test whose power this is.
+    auc_estimate : The estimate, once the rows are there.
+
     Notes
     -----
+    The test of one AUC against ½ is Mann and Whitney's, with the variance under the
+    null hypothesis. All other tests are those of :func:`compare_auc`, with DeLong's
+    estimated variance.
+
     ``"binormal"`` is the exact variance and covariance of the empirical AUCs of normal
-    scores with equal variances. In simulations of ``compare_auc(null=)`` the power
-    of ten plans for one AUC against a constant other than ½ (.6 to .95 against .6 to
-    .9, for powers of .8 and .9) was within .02 of the planned value; so was that of
-    plans against ½ and for two AUCs (``benchmarks/coverage/tests.py``).
-    ``"hanley_mcneil"`` is exact for exponential scores; for normal scores its standard
-    error is too large, by 15 % for an AUC of 0.8 and four negatives per positive.
-    ``"obuchowski"`` is even larger for AUCs far from ½. All methods use the binormal
-    correlation of two AUCs. Exchanging the two AUCs changes only the sign of the
-    statistic.
+    scores with equal variances. In simulations of ``compare_auc(null=)`` the power of
+    ten plans for one AUC against a constant other than ½ (.6 to .95 against .6 to .9,
+    for powers of .8 and .9) was within .02 of the planned value; so was that of plans
+    against ½ and for two AUCs (``benchmarks/coverage/tests.py``). ``"hanley_mcneil"``
+    [2]_ is exact for exponential scores; for normal scores its standard error is too
+    large, by 15 % for an AUC of 0.8 and four negatives per positive. That of
+    ``"obuchowski"`` [1]_ is even larger for AUCs far from ½. Exchanging the two AUCs
+    changes only the sign of the statistic.
 
     References
     ----------
-    Obuchowski, Lieber & Wians (2004), https://doi.org/10.1373/clinchem.2004.031823, for
-    the formula of one AUC; Hanley & McNeil (1982),
-    https://doi.org/10.1148/radiology.143.1.7063747; Hanley & McNeil (1983),
-    https://doi.org/10.1148/radiology.148.3.6878708, for two
+    .. [1] Obuchowski, Lieber & Wians (2004), "ROC curves in clinical chemistry: uses,
+       misuses, and possible solutions", https://doi.org/10.1373/clinchem.2004.031823
+    .. [2] Hanley & McNeil (1982), "The meaning and use of the area under a receiver
+       operating characteristic (ROC) curve",
+       https://doi.org/10.1148/radiology.143.1.7063747
+    .. [3] Hanley & McNeil (1983), "A method of comparing the areas under receiver
+       operating characteristic curves derived from the same cases",
+       https://doi.org/10.1148/radiology.148.3.6878708
 
     Examples
     --------
@@ -300,9 +311,7 @@ def auc_power(
     >>> round(auc_power(0.85, auc2=0.8, correlation=0.6, n_neg=300, n_pos=150), 3)
     0.726
     """
-    plan = Plan.of(
-        auc, null, alpha, auc2, correlation, margin, alternative, method, test
-    )
+    plan = Plan.of(auc, null, alpha, auc2, correlation, margin, alternative, method)
     sizes = [
         check_numbers(name, n, _LEAST_ROWS, closed="left")
         for name, n in (("n_neg", n_neg), ("n_pos", n_pos))
@@ -324,7 +333,6 @@ def auc_sample_size(
     margin=0.0,
     alternative="two-sided",
     method=None,
-    test=None,
 ) -> SampleSize:
     """Numbers of rows that a study needs for a given power or width of the interval.
 
@@ -333,7 +341,7 @@ def auc_sample_size(
 
     Parameters
     ----------
-    auc, null, alpha, auc2, correlation, margin, alternative, test
+    auc, null, alpha, auc2, correlation, margin, alternative
         As for :func:`auc_power`.
     power : float or array-like in (0, 1), default=None
         Probability that the test rejects if the true AUC is ``auc`` (and the second
@@ -344,8 +352,9 @@ def auc_sample_size(
     ratio : float or array-like > 0, default=1
         ``n_neg/n_pos``.
     method : {"obuchowski", "hanley_mcneil", "binormal"}, default=None
-        As for :func:`auc_power`; for the width of one interval None takes
-        ``"hanley_mcneil"``, the formula of the published tables.
+        As for :func:`auc_power`: the formulas of [1]_, of [2]_, or of normal scores.
+        For the width of one interval None takes ``"hanley_mcneil"``, the formula of the
+        published tables.
 
     Returns
     -------
@@ -359,9 +368,18 @@ def auc_sample_size(
     ValueError
         If an argument is invalid, or no number of rows is sufficient.
 
+    See Also
+    --------
+    auc_power : Power of a study of given size; its page explains the methods.
+    compare_auc : The test for which the rows are planned.
+
     References
     ----------
-    As for :func:`auc_power`.
+    .. [1] Obuchowski, Lieber & Wians (2004), "ROC curves in clinical chemistry: uses,
+       misuses, and possible solutions", https://doi.org/10.1373/clinchem.2004.031823
+    .. [2] Hanley & McNeil (1982), "The meaning and use of the area under a receiver
+       operating characteristic (ROC) curve",
+       https://doi.org/10.1148/radiology.143.1.7063747
 
     Examples
     --------
@@ -373,20 +391,15 @@ def auc_sample_size(
     """
     check_either("auc_sample_size", power=power, width=width)
     if width is not None:
-        given = {"null": (null, None), "margin": (margin, 0.0), "test": (test, None)}
-        refuse_ignored("with width", **given)
-    if width is not None and method is None and auc2 is None:
-        method = "hanley_mcneil"
-    plan = Plan.of(
-        auc, null, alpha, auc2, correlation, margin, alternative, method, test
-    )
+        sides = alternative, "two-sided"
+        given = {"null": (null, None), "margin": (margin, 0.0)}
+        refuse_ignored("with width", **given, alternative=sides)
+        if method is None and auc2 is None:
+            method = "hanley_mcneil"
+    plan = Plan.of(auc, null, alpha, auc2, correlation, margin, alternative, method)
     ratio = check_numbers("ratio", ratio, 0, closed="neither")
     name, goal = ("power", power) if width is None else ("width", width)
     goal = check_numbers(name, goal, 0, 1, closed="neither")
-    if width is not None and alternative != "two-sided":
-        raise ValueError(
-            f"alternative must be 'two-sided' with width, got {alternative!r}"
-        )
 
     def enough(n_pos):
         sizes = _negatives(ratio, n_pos), n_pos

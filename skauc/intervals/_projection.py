@@ -138,16 +138,23 @@ def cbauc_score(
     UndefinedMetricWarning
         If all scores are equal; the AUC is ½ then.
 
+    See Also
+    --------
+    auc_estimate : Empirical AUC with an interval; assumes nothing about the scores.
+    auc_posterior : A model and the rows that trained it.
+    ebauc_score : The same question by the predictive ROC curve.
+
     Notes
     -----
-    The score is ``T_df(D/√((2 + v) q/df))``, where T_df is the distribution function of
-    Student's t, and D, v, q and df belong to the one-feature posterior of
-    :class:`skauc.NormalInverseWishart`. :class:`skauc.AdaptivePrior` gives a mixture of
-    such terms.
+    The score is ``T_df(D/√((2 + v) q/df))`` (CBAUC, Proposition 1 of [1]_), where T_df
+    is the distribution function of Student's t, and D, v, q and df belong to the
+    one-feature posterior of :class:`skauc.NormalInverseWishart`.
+    :class:`skauc.AdaptivePrior` gives a mixture of such terms.
 
     References
     ----------
-    Hassan et al. (2019), closed-form Bayesian AUC (CBAUC), Proposition 1.
+    .. [1] Hassan et al. (2019), "Bayesian receiver operating characteristic metric for
+       linear classifiers", https://arxiv.org/abs/1908.08771
 
     Examples
     --------
@@ -174,9 +181,9 @@ def ebauc_score(
     """Area under the Bayesian predictive ROC curve of a score.
 
     Answers the question of :func:`cbauc_score` by the posterior predictive
-    distributions of both classes, which are Student's t (EBAUC). Like that function it
-    is for held-out scores and optimistic for scores of the training rows. Costs O(n log
-    n) with ``thresholds="scores"``, O(n) with ``"all"``.
+    distributions of both classes, which are Student's t [2]_ (EBAUC). Like that
+    function it is for held-out scores and optimistic for scores of the training rows.
+    Costs O(n log n) with ``thresholds="scores"``, O(n) with ``"all"``.
 
     Parameters
     ----------
@@ -204,16 +211,24 @@ def ebauc_score(
     UndefinedMetricWarning
         If all scores are equal; the AUC is ½ then.
 
+    See Also
+    --------
+    cbauc_score : The posterior mean of the AUC, in closed form; prefer it.
+    auc_estimate : Empirical AUC with an interval.
+    make_ebauc_scorer : The same for a model and the rows that trained it.
+
     Notes
     -----
-    The published code omits the end points and is therefore biased downwards in small
-    samples; this function includes them. If the scores leave a gap between the classes,
-    ``"scores"`` connects its ends by a straight line and is below ``"all"``.
+    The published code [1]_ omits the end points and is therefore biased downwards in
+    small samples; this function includes them. If the scores leave a gap between the
+    classes, ``"scores"`` connects its ends by a straight line and is below ``"all"``.
 
     References
     ----------
-    Hassan et al. (2019); Dalton & Dougherty (2011),
-    https://doi.org/10.1109/TSP.2010.2084573
+    .. [1] Hassan et al. (2019), "Bayesian receiver operating characteristic metric for
+       linear classifiers", https://arxiv.org/abs/1908.08771
+    .. [2] Dalton & Dougherty (2011), "Bayesian minimum mean-square error estimation for
+       classification error — part II", https://doi.org/10.1109/TSP.2010.2084573
 
     Examples
     --------
@@ -236,8 +251,8 @@ def binormal_roc(
 ) -> BinormalROC:
     """Smooth ROC curve of a score, from normal distributions fitted to both classes.
 
-    Answers: what is the ROC curve of these scores, if they are normal in each class?
-    Costs O(n).
+    Answers: what is the ROC curve of these scores, if they are normal in each class
+    [1]_? Costs O(n).
 
     Parameters
     ----------
@@ -258,9 +273,16 @@ def binormal_roc(
     ValueError
         If a class has one row and ``equal_variance`` is False, or the input is invalid.
 
+    See Also
+    --------
+    empirical_roc : The curve without an assumption about the scores.
+    ROCDisplay : Draws the curve, also beside the empirical one.
+    skauc.results.BinormalROC : What it returns; it can be made from four numbers, too.
+
     References
     ----------
-    Krzanowski & Hand (2009), https://doi.org/10.1201/9781439800225
+    .. [1] Krzanowski & Hand (2009), *ROC Curves for Continuous Data*, chapter 2,
+       https://doi.org/10.1201/9781439800225
 
     Examples
     --------

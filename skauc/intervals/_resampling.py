@@ -1,6 +1,6 @@
-"""Random weights of rows for every bootstrap of this folder, and tests by resampling.
+"""Random weights of rows for every Bayesian bootstrap, and the permutation test.
 
-Section 8 of :mod:`skauc.intervals` has the permutation test of Bandos, Rockette & Gur
+Section 7 of :mod:`skauc.intervals` has the permutation test of Bandos, Rockette & Gur
 (2005).
 """
 
@@ -48,33 +48,6 @@ def _gamma(rng, counts, shape):
     if (counts == 1).all():
         return rng.standard_exponential(shape)
     return rng.standard_gamma(counts, shape)
-
-
-def resampled_weights(counts, n_resamples, rng, clusters=None):
-    """Yield batches of weights of resamples of the size of each class.
-
-    Parameters
-    ----------
-    counts : (ndarray, ndarray)
-        As for :func:`bayesian_weights`.
-    n_resamples : int
-    rng : Generator
-    clusters : (ndarray, ndarray), default=None
-        Clusters of the rows, which are then drawn with all their rows.
-
-    Yields
-    ------
-    (neg, pos) : ndarrays of shape (batch, n_neg), (batch, n_pos)
-    """
-    for size in batches(n_resamples, sum(map(len, counts))):
-        if clusters is None:
-            drawn = (rng.multinomial(int(n.sum()), n / n.sum(), size) for n in counts)
-            yield tuple(weight.astype(float) for weight in drawn)
-        else:
-            names, cluster = np.unique(np.concatenate(clusters), return_inverse=True)
-            share = np.full(len(names), 1 / len(names))
-            weight = rng.multinomial(len(names), share, size)[:, cluster]
-            yield np.split(weight * np.concatenate(counts), [len(counts[0])], axis=1)
 
 
 def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
@@ -155,30 +128,3 @@ def _ranks(sample):
     # Rows below + (rows tied + 1)/2
     ranks = np.cumsum(total) - (total - 1) / 2
     return sample.of_rows(ranks, ranks)
-
-
-def bootstrap_draws(samples, n_resamples, rng) -> np.ndarray:
-    """AUCs of k scores in resamples of their rows, shape (n_drawn, k).
-
-    Rows are drawn anew within each class, or clusters with all their rows.
-
-    Parameters
-    ----------
-    samples : list of Sample
-        The rows in the same order, with the same weights and clusters.
-    n_resamples : int
-    rng : Generator
-
-    Returns
-    -------
-    ndarray
-        A resample of clusters that holds one class only is left out.
-    """
-    first, draws = samples[0], []
-    levels = [sample.levels for sample in samples]
-    for neg, pos in resampled_weights(first.counts, n_resamples, rng, first.clusters):
-        full = neg.any(axis=1) & pos.any(axis=1)
-        weights = neg[full], pos[full]
-        aucs = [one.auc_of(*one.sums_at(*weights)) for one in levels]
-        draws.append(np.column_stack(aucs))
-    return np.concatenate(draws)

@@ -166,9 +166,8 @@ def plus_632(resubstitution_auc, out_of_bag_auc) -> float:
 def model_variance(auc, rows) -> float:
     """Hanley & McNeil's variance with n/2 rows per class, positive even for A = 1.
 
-    It is taken at ``(mA + ½)/(m + 1)``, the posterior mean of the AUC under Jeffreys's
-    prior, m the size of the smaller class.
+    It is taken at ``(nA + ½)/(n + 1)``, the posterior mean under Jeffreys's prior.
     """
     n_neg, n_pos = max(rows.n_neg, 1.0), max(rows.n_pos, 1.0)
-    smaller = shrunk_auc(auc, min(n_neg, n_pos))
-    return float(balanced_variance(smaller, n_neg, n_pos))
+    expected = shrunk_auc(auc, n_neg + n_pos)
+    return float(balanced_variance(expected, n_neg, n_pos))

@@ -227,9 +227,8 @@ def of_placements(auc, of_neg, of_pos, pairs, rows):
     # DeLong, DeLong & Clarke-Pearson (1988): var(V₀₁)/n₀ + var(V₁₀)/n₁
     variance = _of_mean(of_neg, share_neg, rows.n_neg)
     variance += _of_mean(of_pos, share_pos, rows.n_pos)
-    # at least A(1 − A)/(2 max(n₀, n₁))
-    variance = max(variance, auc * (1 - auc) / (2 * max(rows.n_neg, rows.n_pos)))
-    return variance if variance > 1e-20 else model_variance(auc, rows)
+    # that of few rows is itself uncertain: at least Hanley and McNeil's
+    return max(variance, model_variance(auc, rows))
 
 
 def _of_mean(values, share, n):

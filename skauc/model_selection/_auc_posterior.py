@@ -35,7 +35,9 @@ def auc_posterior(
 
     Answers: how large is the AUC of this model on new rows of the same population, and
     how certain is it? The rows are usually the training rows of the model. The estimate
-    combines a model of the data set with an AUC of rows left out of the fit.
+    combines a model of the data set [1]_ with an AUC of rows left out of the fit. Costs
+    0 to 20 fits for the rows left out (see Notes), and a fit or two where these are
+    needed to find out whether the rows trained the model.
 
     Parameters
     ----------
@@ -51,8 +53,8 @@ def auc_posterior(
         Default ``"adaptive"`` (:class:`skauc.AdaptivePrior`). ``"paper"`` is the
         published prior, which reports 1.00 on pure noise with more features than rows.
     covariance : {"common", "separate"}, default="common"
-        Covariance of a NormalInverseWishart: one for both classes, a multiple of the
-        identity, or one for each class. The adaptive prior supports "common" only.
+        Covariance of a NormalInverseWishart: one for both classes, or one for each
+        class. The adaptive prior supports ``"common"`` only.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether these rows trained the estimator. ``"auto"`` compares the model with a
         clone fitted to the rows; ``posterior.rows`` shows the result. For held-out rows
@@ -80,8 +82,9 @@ def auc_posterior(
     Raises
     ------
     TypeError
-        If the model is not linear, and the prior is a conjugate one, or it forbids
-        refits and no members of an ensemble left out the rows.
+        If the model is not linear and the prior is a NormalInverseWishart. If the model
+        is not linear, the prior forbids refits, and no members of an ensemble left out
+        the rows.
     ValueError
         If the input is invalid: NaN, a single class, different lengths, or other
         columns than those of the model.
@@ -96,46 +99,55 @@ def auc_posterior(
         For every reason not to trust the AUC; ``posterior.warnings`` holds the same
         texts.
 
+    See Also
+    --------
+    bayesian_val_score : The same for a model that is not fitted yet.
+    auc_difference_posterior : Two models on the same rows.
+    search_posterior : The selected model of a search, corrected for its selection.
+    auc_estimate : Scores of rows that did not train the model.
+
     Notes
     -----
     Rows must be independent, or their groups known: with repeated measures the AUC is
-    far too high without ``groups``. With groups only rows left out speak, because the
-    model of the data set takes rows for independent; pairs are compared between groups.
-    Time series need :func:`skauc.cross_val_auc` with a splitter of their own.
+    far too high without ``groups``. With groups the report uses the rows left out
+    alone, because the model of the data set takes rows for independent; pairs of rows
+    are compared between groups. For time series use :func:`skauc.cross_val_auc` with a
+    splitter such as ``TimeSeriesSplit``.
 
-    The AUC of rows left out is computed as
+    ``posterior.second_source`` names the way in which rows were left out:
 
-    ====================  =========================================================
-    ``"leave-pair-out"``  smooth loss with L2 penalty, or discriminant, at the optimum
-                          of its objective, except where costly classes are small, the
-                          solver stopped at another model (scores that correlate by
-                          less than .99), or refits side with the model of the data
-                          set; costs no fit
-    ``"out-of-bag"``      forests and bagging of bootstrap samples, behind steps that
+    ====================  ==========================================================
+    ``"leave-pair-out"``  Models with a smooth loss and an L2 penalty, and
+                          discriminants: pairs of rows in closed form [2]_, no fit.
+                          Not if the solver stopped at another model than the optimum
+                          (scores that correlate by less than .99), or if a class is
+                          small and has a high ``class_weight``. If the model of the
+                          data set disagrees by much more than chance, refits decide
+    ``"out-of-bag"``      Forests, and bagging of bootstrap samples, behind steps that
                           did not use y: each pair of rows is compared by the members
-                          that drew neither, and the AUC extrapolated to all members;
-                          costs no fit. With fewer than about 75 members a warning says
-                          how many would do
-    ``"refits"``          all other linear models: .632+ from 20 refits (10 from 200
-                          rows on, 5 from 500 rows on) of the linear model, or of
+                          that drew neither, and the AUC is extrapolated to all
+                          members, no fit. With fewer than about 75 members a warning
+                          says how many would do
+    ``"refits"``          All other linear models: .632+ [3]_ from 20 refits (10 from
+                          200 rows on, 5 from 500 rows on) of the linear model, or of
                           the whole estimator if a preceding step used y
-    ``"folds"``           four times five stratified folds of the whole estimator (once
-                          from 500 rows on): all other classifiers, linear models of
-                          more than two classes, and steps with more than n/4
-                          components (PCA, truncated SVD), which have adapted
-                          themselves to the rows
-    ``"group pairs"``     up to 2000 rows in groups, where ``"leave-pair-out"`` would
-                          hold: exact for few groups and for squared losses, otherwise
-                          one Newton step without both groups (error below .02, and up
-                          to .05 for weak penalties and P near n; not for squared
-                          hinges); costs no fit
-    ``"group folds"``     groups, all other models: ``StratifiedGroupKFold``, with as
+    ``"folds"``           All other classifiers, linear models of more than two
+                          classes, and steps with more than n/4 components (PCA,
+                          truncated SVD), which fit the noise of each row: four times
+                          five stratified folds of the whole estimator (five folds
+                          from 500 rows on)
+    ``"group pairs"``     Groups of at most 2000 rows in all, and models as for
+                          ``"leave-pair-out"``: pairs of groups, no fit. Exact for few
+                          groups and for squared losses; otherwise one Newton step
+                          without both groups (error below .02, and up to .05 for weak
+                          penalties and P near n; not for squared hinges)
+    ``"group folds"``     Groups, all other models: ``StratifiedGroupKFold``, with as
                           many fits as ``"folds"``
-    None                  held-out rows, ``refits=0``
-    ====================  =========================================================
+    None                  Held-out rows, or ``refits=0``: no rows are left out
+    ====================  ==========================================================
 
-    If one fit takes more than a second, the logger "skauc" says how many will be made
-    and about how long they take; ``AdaptivePrior(refits=K)`` makes K fits.
+    If one fit takes more than a second, the logger ``"skauc"`` says how many will be
+    made and about how long they take; ``AdaptivePrior(refits=K)`` makes K fits.
 
     For classifiers that are not linear there is no model of the data set: the report
     is the AUC of the rows left out, and five-fold cross-validation is as good an
@@ -143,17 +155,23 @@ def auc_posterior(
     What every report adds is an interval, warnings, and comparisons of models whose
     common errors cancel (:func:`auc_difference_posterior`, :func:`search_posterior`).
 
-    A forest does not store its rows: their numbers are drawn again from its seeds. The
-    leaves of a few trees (for other members the refit of one) show whether these rows,
-    in this order, are those of the fit; if they are not, folds leave rows out.
+    A forest does not store which rows its trees drew; they are drawn again from its
+    seeds. The leaves of a few trees (for other members the refit of one) show whether
+    these are the rows of the fit, in the same order. If they are not, rows are left out
+    by folds.
 
     For rows in blocks the posterior is computed from sums over the blocks, the scores
     of all rows, and an evenly spaced sample of rows in memory.
 
     References
     ----------
-    Hassan et al. (2019), closed-form Bayesian AUC (CBAUC); Efron & Tibshirani (1997),
-    https://doi.org/10.1080/01621459.1997.10474007.
+    .. [1] Hassan et al. (2019), "Bayesian receiver operating characteristic metric for
+       linear classifiers", https://arxiv.org/abs/1908.08771
+    .. [2] Airola et al. (2011), "An experimental comparison of cross-validation
+       techniques for estimating the area under the ROC curve",
+       https://doi.org/10.1016/j.csda.2010.11.018
+    .. [3] Efron & Tibshirani (1997), "Improvements on cross-validation: the .632+
+       bootstrap method", https://doi.org/10.1080/01621459.1997.10474007
 
     Examples
     --------
@@ -193,8 +211,9 @@ def bayesian_val_score(
     """Fit a clone once and return the posterior of its AUC.
 
     Answers: which AUC will this estimator have on new rows, if it is trained on all
-    these rows? It replaces ``cross_val_score(estimator, X, y, scoring="roc_auc")``,
-    needs no folds and has an interval.
+    these rows? It replaces ``cross_val_score(estimator, X, y, scoring="roc_auc")`` by
+    one posterior [1]_ with an interval. Costs one fit, and those of
+    :func:`auc_posterior`.
 
     Parameters
     ----------
@@ -236,13 +255,21 @@ def bayesian_val_score(
     UntrustedAUCWarning
         As :func:`skauc.auc_posterior`.
 
+    See Also
+    --------
+    auc_posterior : The same for a fitted model; its page explains the methods.
+    cross_val_auc : Cross-validated AUC with an interval, by as many fits as folds.
+    bootstrap_auc : Any classifier, by refitting it to bootstrap samples.
+    diagnose : Several estimates of this AUC, side by side.
+
     Notes
     -----
     Rows must be independent, or their groups known; see :func:`skauc.auc_posterior`.
 
     References
     ----------
-    Hassan et al. (2019), closed-form Bayesian AUC (CBAUC).
+    .. [1] Hassan et al. (2019), "Bayesian receiver operating characteristic metric for
+       linear classifiers", https://arxiv.org/abs/1908.08771
 
     Examples
     --------
@@ -291,7 +318,7 @@ def auc_difference_posterior(
 
     Answers: how probable is it that the first model has the larger true AUC? Both
     models are evaluated on the same rows, usually their training rows, with one
-    posterior of the features, so that common errors cancel. The cost is that of
+    posterior of the features [1]_, so that common errors cancel. The cost is that of
     :func:`auc_posterior` for each model.
 
     Parameters
@@ -306,7 +333,7 @@ def auc_difference_posterior(
         Labels of two classes.
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
         The default ``"adaptive"`` uses the AUC of rows left out of the fit of each
-        model; for held-out rows it uses DeLong's covariance. ``"paper"`` reports
+        model; for held-out rows it uses DeLong's covariance [2]_. ``"paper"`` reports
         differences of .3 between two models of pure noise, unless P is much smaller
         than n.
     covariance : {"common", "separate"}, default="common"
@@ -346,6 +373,13 @@ def auc_difference_posterior(
         For the reasons of :func:`auc_posterior`, and if the rows trained only some of
         the models. The attribute ``warnings`` holds the same texts.
 
+    See Also
+    --------
+    compare_auc : Two scores of rows that did not train the models.
+    compare_cross_val_auc : Whole Pipelines, refitted in folds.
+    search_posterior : All pairs of many candidates.
+    auc_posterior : The AUC of one model.
+
     Notes
     -----
     The probits of both AUCs are jointly normal, as in :func:`skauc.search_posterior`.
@@ -355,7 +389,11 @@ def auc_difference_posterior(
 
     References
     ----------
-    Hassan et al. (2019), closed-form Bayesian AUC (CBAUC).
+    .. [1] Hassan et al. (2019), "Bayesian receiver operating characteristic metric for
+       linear classifiers", https://arxiv.org/abs/1908.08771
+    .. [2] DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or
+       more correlated receiver operating characteristic curves",
+       https://doi.org/10.2307/2531595
 
     Examples
     --------

@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._validation import check_groups
 from ..intervals._limits import EstimateWithLimits, score_limits
 from ..leave_pair_out._bootstrap import (
     INSIDE,
@@ -25,26 +24,11 @@ from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from .reading._affine_steps import has_frozen
 from .reading._estimators import (
     checked_rows,
-    fitted_to_rows,
     in_parallel,
-    scores_towards,
+    scores_of_clone,
 )
 
 METHODS = (".632+", ".632", "oob", "optimism")
-
-
-def _refitted(estimator, rows, counts, n_jobs, verbose):
-    """Scores (K, n) of all rows by clones fitted to K samples."""
-    calls = (partial(_refit_scores, estimator, *rows, count) for count in counts)
-    return np.array(in_parallel(calls, n_jobs, verbose))
-
-
-def _refit_scores(estimator, X, y, positive, weight, groups, count) -> np.ndarray:
-    """Scores of all rows by a clone fitted to ``count`` copies of each."""
-    # rows are repeated, because not every estimator takes weights
-    drawn = np.repeat(np.arange(len(y)), count)
-    model = fitted_to_rows(estimator, X, y, weight, drawn, groups)
-    return scores_towards(model, X, y, positive)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,11 +37,12 @@ class BootstrapAUC(WholeAUC, EstimateWithLimits):
 
     Returned by :func:`skauc.bootstrap_auc`.
 
-    Parameters
+    Attributes
     ----------
     auc : float
         The estimate.
     method : {".632+", ".632", "oob", "optimism"}
+        The method of :func:`skauc.bootstrap_auc` that made the estimate.
     apparent : float
         AUC of the rows that trained the estimator.
     replicates : ndarray of shape (n_resamples,)
@@ -68,6 +53,12 @@ class BootstrapAUC(WholeAUC, EstimateWithLimits):
         the effective number; None makes the interval that of the replicates alone.
     pos_label : label, default=None
         The positive class.
+
+    See Also
+    --------
+    skauc.bootstrap_auc : Makes it.
+    skauc.results.AUCPosterior :
+        The AUC of a model from its training rows, mostly without refits.
 
     Examples
     --------
@@ -176,19 +167,18 @@ def bootstrap_auc(
         pessimistic, because a sample holds only 63 % of the distinct rows. ``".632"``:
         .632 times this AUC plus .368 times the AUC of the training rows. ``".632+"``:
         as ``".632"``, but the weight depends on how much the model overfits, with ½ as
-        the AUC without information. ``"optimism"`` (Harrell): the AUC of the training
-        rows minus the mean loss of a refit from its own sample to all rows; it is too
-        high if the model fits its rows perfectly.
+        the AUC without information [1]_. ``"optimism"`` (Harrell [2]_): the AUC of the
+        training rows minus the mean loss of a refit from its own sample to all rows; it
+        is too high if the model fits its rows perfectly.
     n_resamples : int, default=200
         Number of bootstrap samples. The estimate needs about 20, the interval about
         200.
     groups : array-like of shape (n,), default=None
         Labels of groups of dependent rows, for example the measurements of a patient.
-        Whole groups are drawn or left out, stratified by the classes that they contain,
-        and rows of different groups are compared.
-        Without groups the rows must be independent (no repeated measures, no time
-        series). Inner folds of a search by groups get them; stratified inner folds
-        keep the copies of a row together.
+        Whole groups are drawn or left out [3]_, stratified by the classes that they
+        contain, and rows of different groups are compared. Without groups the rows must
+        be independent (no repeated measures, no time series). Inner folds of a search
+        by groups get them; stratified inner folds keep the copies of a row together.
     sample_weight : array-like of shape (n,), default=None
         Weights, used in the AUC and, if the estimator accepts them, in the fit. The
         interval resamples rows, so that it does not depend on the scale of the weights
@@ -223,11 +213,20 @@ def bootstrap_auc(
         If the input or an option is invalid, a class has one row (or no two groups that
         hold the same classes), or a refit returns scores that are not finite.
 
+    See Also
+    --------
+    auc_posterior : Mostly without refits, with a posterior.
+    cross_val_auc : The mean AUC of the models of the folds.
+    calibration_estimate : Calibration of probabilities.
+
     References
     ----------
-    Efron & Tibshirani (1997), https://doi.org/10.2307/2965703; Harrell, Lee & Mark
-    (1996), https://doi.org/10.1002/(SICI)1097-0258(19960229)15:4<361::AID-SIM168>3.0.CO;2-4;
-    groups: Field & Welsh (2007), https://doi.org/10.1111/j.1467-9868.2007.00593.x
+    .. [1] Efron & Tibshirani (1997), "Improvements on cross-validation: the .632+
+       bootstrap method", https://doi.org/10.1080/01621459.1997.10474007
+    .. [2] Harrell, Lee & Mark (1996), "Multivariable prognostic models",
+       https://doi.org/10.1002/(SICI)1097-0258(19960229)15:4%3C361::AID-SIM168%3E3.0.CO;2-4
+    .. [3] Field & Welsh (2007), "Bootstrapping clustered data",
+       https://doi.org/10.1111/j.1467-9868.2007.00593.x
 
     Examples
     --------
@@ -240,13 +239,10 @@ def bootstrap_auc(
     (1.0, True)
     """
     check_option("method", method, METHODS)
-    n_resamples, verbose = (
-        check_integer("n_resamples", n_resamples, 1),
-        as_verbosity(verbose),
-    )
+    n_resamples = check_integer("n_resamples", n_resamples, 1)
+    verbose = as_verbosity(verbose)
     rows = checked_rows(X, y, sample_weight, pos_label, groups)
     positive, label, weight, X, labels, groups = rows
-    groups = check_groups(groups, len(labels))
     _check_sizes(positive, groups)
     if has_frozen(estimator):
         warn([FROZEN_IN_REFITS])
@@ -256,9 +252,12 @@ def bootstrap_auc(
     units, kind = _strata(positive, groups)
     counts = bootstrap_counts(kind, n_resamples, rng)[:, units]
     # the first sample holds each row once: the fit to all rows
-    samples = np.vstack([np.ones((1, len(labels)), dtype=np.int64), counts])
-    rows = X, labels, positive, weight, groups
-    scores = _refitted(estimator, rows, samples, n_jobs, verbose)
+    every = np.arange(len(labels))
+    # rows are repeated, because not every estimator takes weights
+    samples = [every, *(np.repeat(every, count) for count in counts)]
+    data = estimator, X, labels, positive, weight, groups
+    calls = (partial(scores_of_clone, *data, sample, every) for sample in samples)
+    scores = np.array(in_parallel(calls, n_jobs, verbose))
     weight = np.ones(len(labels)) if weight is None else weight
     sizes = _sizes(positive, groups, weight)
     known = counts, weight, sizes, partial(_aucs, positive, groups)

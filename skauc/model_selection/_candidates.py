@@ -34,8 +34,6 @@ from ._posterior import Evaluation, evaluations
 from ._question import Question
 from .reading._estimators import in_parallel
 
-CONTRASTS = 32  # coordinates of a sketch: distances are accurate to an eighth
-_BLOCK = 2**14  # rows whose random directions are drawn at once
 _ROUNDING = 1e-13  # share of the scores below which differences are rounding
 
 
@@ -84,19 +82,6 @@ class Candidate:
         """Whether the model ranks the rows; otherwise its AUC is certainly ½."""
         return bool(self.rows.any())
 
-    def sketch(self, size) -> np.ndarray:
-        """Low-dimensional embedding that keeps distances, of shape (size,).
-
-        The first coordinate is ``shift``; the others are random projections, the same
-        for all candidates (Johnson & Lindenstrauss 1984): the relative error of a
-        distance is about ``1/√(2(size − 1))``.
-        """
-        rng, out = np.random.default_rng(0), np.zeros(size - 1)
-        for vector in (self.rows, self.between):
-            for block in np.array_split(vector, len(vector) // _BLOCK + 1):
-                out += block @ rng.standard_normal((len(block), size - 1))
-        return np.append(self.shift, out / np.sqrt(size - 1))
-
 
 def candidate(evaluation: Evaluation) -> Candidate:
     """An evaluated model as a candidate."""
@@ -140,11 +125,6 @@ def candidate(evaluation: Evaluation) -> Candidate:
         has_source=source is not None,
         luck=float(luck),
     )
-
-
-def contrast_names() -> list[str]:
-    """Names of a sketch's coordinates in the results of a search."""
-    return [f"contrast_{k:02d}" for k in range(CONTRASTS)]
 
 
 def alike(candidates: list[Candidate]) -> np.ndarray:
@@ -373,10 +353,8 @@ def _comparable(search):
     results: dict[str, Any] = search.cv_results_
     names = [name for name in results if name.startswith("mean_test_")]
     # ``refit`` names one of several scores, unless it is a rule
-    refit = search.refit if isinstance(search.refit, str) else "choice"
-    name = f"mean_test_{refit}" if f"mean_test_{refit}" in names else names[0]
-    ranked = name if len(names) == 1 or name.endswith(refit) else None
-    score = np.asarray(results[name], dtype=float)
+    named = [name for name in names if name == f"mean_test_{search.refit}"]
+    score = np.asarray(results[(named or names)[0]], dtype=float)
     keep = np.isfinite(score)
     if "iter" in results:
         # Scores of earlier rounds are of fewer rows.
@@ -384,7 +362,7 @@ def _comparable(search):
     row = np.flatnonzero(keep)
     if not len(row):
         raise ValueError("search must have a candidate with a finite score, got none")
-    return row, None if ranked is None else score[row]
+    return row, score[row] if named or len(names) == 1 else None
 
 
 def _made(data, question, fit_params, may_fail, model, params, report):

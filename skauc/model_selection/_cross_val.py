@@ -75,6 +75,7 @@ def cross_val_auc(
         Passed to ``fit`` and, under metadata routing, to the splitter, as in
         ``cross_validate``.
     n_jobs : int, default=None
+        Number of folds that are fitted in parallel, as in joblib.
     verbose : int, default=0
         Verbosity of joblib during the fits; 0 is silent.
 
@@ -98,17 +99,24 @@ def cross_val_auc(
         If many rows are copies of others, of other groups: a copy in the training rows
         of a fold shows the label of a test row.
 
+    See Also
+    --------
+    auc_posterior : The AUC of the model that is trained on all rows.
+    bootstrap_auc : The same, by refits to bootstrap samples.
+    compare_cross_val_auc : Two or more estimators over the same folds.
+    make_cv_auc_scorer : Cross-validated AUC as the score of a search.
+
     Notes
     -----
     ``A = Σ_v A_v/V`` over V folds v. Each fold v that tests row i of class c adds
     ``(V_i − A_v)/(V n_{c,v})`` to the influence of the row, where V_i is its placement
     among the rows of that fold, with ties ½. The variance is the sum of the squared
     influences, corrected by ``n_{c,v}/(n_{c,v} − 1)``. Without repetitions it is
-    ``Σ_v DeLong_v/V²``, the variance of LeDell's influence curve up to this correction.
-    Scores of different folds are never compared. With G groups the variance is the
-    jackknife's, ``f (G − 1)/G Σ_a (A₍₋ₐ₎ − Ā)²``, with the mean A₍₋ₐ₎ of the folds
-    without group a, and ``f = (k − 1)/(k − 3)`` if the class with fewer groups has k,
-    as Student's t has a larger variance.
+    ``Σ_v DeLong_v/V²``, the variance of LeDell's influence curve [1]_ up to this
+    correction. Scores of different folds are never compared. With G groups the variance
+    is the jackknife's, ``f (G − 1)/G Σ_a (A₍₋ₐ₎ − Ā)²``, with the mean A₍₋ₐ₎ of the
+    folds without group a, and ``f = (k − 1)/(k − 3)`` if the class with fewer groups
+    has k, as Student's t has a larger variance.
 
     With a signal the interval of 95 % held the truth in .94 to .98 of simulated data
     sets. On noise the chance in the training rows, which it does not cover, is as
@@ -118,7 +126,9 @@ def cross_val_auc(
 
     References
     ----------
-    LeDell, Petersen & van der Laan (2015), https://doi.org/10.1214/15-EJS1035
+    .. [1] LeDell, Petersen & van der Laan (2015), "Computationally efficient confidence
+       intervals for cross-validated area under the ROC curve estimates",
+       https://doi.org/10.1214/15-EJS1035
 
     Examples
     --------
@@ -262,10 +272,10 @@ def compare_cross_val_auc(
     training fold has, and is the difference large enough to matter? The result contains
     two tests. **The corrected t test** (``result.pvalue`` and the other attributes)
     assumes that the differences of the folds, whose training rows overlap, are equally
-    correlated. Its conclusion holds for the estimators trained on other samples. **The
-    influence of the rows** (``result.influence``) is DeLong's test of the models that
-    were trained; it covers only the chance in the test rows. Costs one fit per fold and
-    estimator.
+    correlated. Its conclusion is about estimators that are trained on other samples of
+    this size. **The influence of the rows** (``result.influence``) is DeLong's test of
+    the models that were trained; it covers only the chance in the test rows. Costs one
+    fit per fold and estimator.
 
     Parameters
     ----------
@@ -280,10 +290,10 @@ def compare_cross_val_auc(
         As in :func:`sklearn.model_selection.cross_validate`, with two or more folds. It
         splits once, so that all estimators use the same rows. With ten repetitions of
         10-fold cross-validation the corrected t test depends little on the random
-        splits.
+        splits [2]_.
     rope : float in [0, 1), default=0.01
-        Region of practical equivalence: differences of absolute value up to ``rope`` do
-        not matter.
+        Region of practical equivalence [4]_: differences of absolute value up to
+        ``rope`` do not matter.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Direction of ``AUC_a − AUC_b``; three or more estimators allow ``"two-sided"``
         only.
@@ -296,6 +306,7 @@ def compare_cross_val_auc(
         Passed to ``fit`` of every estimator and, under metadata routing, to the
         splitter, as in ``cross_validate``.
     n_jobs : int, default=None
+        Number of folds that are fitted in parallel, as in joblib.
 
     Returns
     -------
@@ -322,19 +333,24 @@ def compare_cross_val_auc(
         If many rows are copies of others, of other groups: a copy in the training rows
         of a fold shows the label of a test row.
 
+    See Also
+    --------
+    compare_auc : Scores of rows that did not train the models.
+    auc_difference_posterior : Two fitted models on their training rows.
+    cross_val_auc : One estimator.
+
     Notes
     -----
     Let d_j be the differences of J folds and s² their variance.
     ``t = d̄/√{s² (1/J + n_test/n_train)}`` has Student's distribution with J − 1
-    degrees of freedom, and ``d̄ + t √{…}`` is the posterior of the difference. The term
-    n_test/n_train is exact if the correlation of two folds is
+    degrees of freedom [1]_, and ``d̄ + t √{…}`` is the posterior of the difference
+    [3]_. The term n_test/n_train is exact if the correlation of two folds is
     ``n_test/(n_train + n_test)``; the folds admit no unbiased estimate of the
-    correlation (Bengio & Grandvalet 2004). Row i has the influence
-    ``Σ_v (V_i − A_v)/(V n_{c,v})`` on each AUC (see :func:`cross_val_auc`). The
-    variance of ``influence`` is the sum of the squared differences between the
-    influences on two models, averaged over the repetitions that test a row, or those of
-    the groups. If all d_j are equal, the standard error of ``influence`` replaces the
-    one from s.
+    correlation [6]_. Row i has the influence ``Σ_v (V_i − A_v)/(V n_{c,v})`` on each
+    AUC (see :func:`cross_val_auc`) [5]_. The variance of ``influence`` is the sum of
+    the squared differences between the influences on two models, averaged over the
+    repetitions that test a row, or those of the groups. If all d_j are equal, the
+    standard error of ``influence`` replaces the one from s.
 
     **Size.** For two models of equal AUC and the level .05 the corrected t test rejects
     in .04 to .07 of the data sets with repeated folds or random splits, and in .01 to
@@ -346,12 +362,20 @@ def compare_cross_val_auc(
 
     References
     ----------
-    Nadeau & Bengio (2003), https://doi.org/10.1023/A:1024068626366; Bouckaert & Frank
-    (2004), https://doi.org/10.1007/978-3-540-24775-3_3; Corani & Benavoli (2015),
-    https://doi.org/10.1007/s10994-015-5486-z; Benavoli, Corani, Demšar & Zaffalon
-    (2017), https://jmlr.org/papers/v18/16-305.html; LeDell, Petersen & van der Laan
-    (2015), https://doi.org/10.1214/15-EJS1035; Bengio & Grandvalet (2004),
-    https://jmlr.org/papers/v5/grandvalet04a.html
+    .. [1] Nadeau & Bengio (2003), "Inference for the generalization error",
+       https://doi.org/10.1023/A:1024068626366
+    .. [2] Bouckaert & Frank (2004), "Evaluating the replicability of significance tests
+       for comparing learning algorithms", https://doi.org/10.1007/978-3-540-24775-3_3
+    .. [3] Corani & Benavoli (2015), "A Bayesian approach for comparing cross-validated
+       algorithms on multiple data sets", https://doi.org/10.1007/s10994-015-5486-z
+    .. [4] Benavoli, Corani, Demšar & Zaffalon (2017), "Time for a change: a tutorial
+       for comparing multiple classifiers through Bayesian analysis",
+       https://jmlr.org/papers/v18/16-305.html
+    .. [5] LeDell, Petersen & van der Laan (2015), "Computationally efficient confidence
+       intervals for cross-validated area under the ROC curve estimates",
+       https://doi.org/10.1214/15-EJS1035
+    .. [6] Bengio & Grandvalet (2004), "No unbiased estimator of the variance of K-fold
+       cross-validation", https://jmlr.org/papers/v5/grandvalet04a.html
 
     Examples
     --------

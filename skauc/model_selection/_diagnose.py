@@ -8,7 +8,6 @@ from scipy.special import ndtr
 from sklearn.exceptions import NotFittedError
 
 from ..posterior._auc_posterior import AUCPosterior
-from ..posterior._pairwise import PairwiseAUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._collections import refuse_collection
 from ..statistics._moments import class_moments
@@ -29,7 +28,7 @@ _LEVEL = 0.5  # probits by which rows left out may differ from the model
 class Diagnosis(Result):
     """Table of the estimates of one model's AUC and of doubts about them; print it.
 
-    Parameters
+    Attributes
     ----------
     posterior : AUCPosterior
         The adaptive posterior of the AUC.
@@ -39,13 +38,6 @@ class Diagnosis(Result):
     attainable : tuple of float
         Posterior mean and 95 % limits of the attainable AUC, that of the best linear
         model.
-    covariance_shrinkage : float
-        Weight of the prior in the covariance, ``a/(a + n)``.
-    mean_shrinkage : float
-        Share of the observed mean difference along w that the prior removes.
-    effective_dimension : float
-        ``Σ λ/(λ + as)``: effective number of directions of the covariance that the data
-        determine.
     variance_ratio : float
         Variance of the positive scores divided by that of the negative scores.
     normality : tuple of float
@@ -60,6 +52,11 @@ class Diagnosis(Result):
         published prior and by the model of the data set alone. If rows were left out:
         their AUC under the name of the method, and the posterior mean that combines
         both.
+
+    See Also
+    --------
+    skauc.diagnose : Makes it.
+    skauc.UntrustedAUCWarning : What the texts of ``warnings`` mean.
 
     Examples
     --------
@@ -76,9 +73,6 @@ class Diagnosis(Result):
     n_pos: float
     n_features: int
     attainable: tuple[float, float, float]
-    covariance_shrinkage: float
-    mean_shrinkage: float
-    effective_dimension: float
     variance_ratio: float
     normality: tuple[float, float]
     discrepancy: float | None
@@ -150,9 +144,6 @@ class Diagnosis(Result):
             "attainable AUC": mean,
             "attainable low": below,
             "attainable high": above,
-            "covariance shrinkage": self.covariance_shrinkage,
-            "mean shrinkage": self.mean_shrinkage,
-            "effective dimension": self.effective_dimension,
             "score variance ratio": self.variance_ratio,
             "p of normal negatives": p_neg,
             "p of normal positives": p_pos,
@@ -162,53 +153,6 @@ class Diagnosis(Result):
             "pos_label": self.posterior.pos_label,
         }
         return {name: [value] for name, value in row.items()}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PairwiseDiagnosis(Result):
-    """Diagnoses of all pairs of classes; print it to see the table.
-
-    Parameters
-    ----------
-    pairs : dict of (label, label) to Diagnosis
-        Diagnosis of each pair of classes i < j, computed on the rows of these two
-        classes.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-    >>> from skauc import diagnose
-    >>> X, y = load_iris(return_X_y=True)
-    >>> diagnose(LinearDiscriminantAnalysis(), X, y).pairs[1, 2].n_pos
-    50.0
-    """
-
-    pairs: dict[tuple, Diagnosis]
-
-    @property
-    def posterior(self) -> PairwiseAUCPosterior:
-        """Posterior of the mean AUC over the pairs."""
-        return PairwiseAUCPosterior({k: d.posterior for k, d in self.pairs.items()})
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Warnings of all pairs, each with the names of its two classes."""
-        return tuple(
-            f"{i} against {j}: {warning}"
-            for (i, j), diagnosis in self.pairs.items()
-            for warning in diagnosis.warnings
-        )
-
-    def __repr__(self):
-        parts = [f"\n{i} against {j}\n{d}" for (i, j), d in self.pairs.items()]
-        return "\n".join([repr(self.posterior), *parts])
-
-    def _columns(self):
-        tables = [diagnosis._columns() for diagnosis in self.pairs.values()]
-        shared = [name for name in tables[0] if all(name in one for one in tables)]
-        names = [f"{i} against {j}" for i, j in self.pairs]
-        return {k: [one[k][0] for one in tables] for k in shared} | {"": names}
 
 
 def diagnose(
@@ -221,13 +165,14 @@ def diagnose(
     sample_weight=None,
     pos_label=None,
     groups=None,
-) -> Diagnosis | PairwiseDiagnosis:
+) -> Diagnosis | dict[tuple, Diagnosis]:
     """Compare several estimates of a model's AUC, and list reasons not to trust them.
 
     Answers: how much do different estimates of this AUC disagree, and which assumption
     is violated? The AUC by the model of normal classes is compared with the AUC of rows
     left out of this fit, and for nine ridge models of the same rows with their
-    leave-pair-out AUC. The cost is that of :func:`skauc.auc_posterior`.
+    leave-pair-out AUC. The normality of the scores is tested [1]_. The cost is that of
+    :func:`skauc.auc_posterior`.
 
     Parameters
     ----------
@@ -239,6 +184,7 @@ def diagnose(
         The training rows of the estimator, or held-out rows.
     y : array-like of shape (n,)
     prior : "adaptive" or AdaptivePrior, default="adaptive"
+        The prior of the posterior; a NormalInverseWishart cannot be diagnosed.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the rows trained the estimator, see :func:`auc_posterior`.
     sample_weight : array-like of shape (n,), default=None
@@ -252,8 +198,8 @@ def diagnose(
     -------
     Diagnosis
         A table to print; ``posterior``, ``estimates`` and ``warnings`` are the first
-        attributes to look at. For more than two classes a
-        :class:`skauc.results.PairwiseDiagnosis`, with a diagnosis of each pair.
+        attributes to look at. For more than two classes a dict with the diagnosis of
+        each pair of labels, computed on the rows of these two classes.
 
     Raises
     ------
@@ -263,9 +209,16 @@ def diagnose(
         If the input is invalid, the prior is not adaptive, or all scores of the model
         are equal.
 
+    See Also
+    --------
+    auc_posterior : The posterior alone.
+    bootstrap_auc : Refits the whole estimator, where the estimates disagree.
+    UntrustedAUCWarning : What the reasons mean and what to do.
+
     References
     ----------
-    Shapiro & Wilk (1965), https://doi.org/10.1093/biomet/52.3-4.591
+    .. [1] Shapiro & Wilk (1965), "An analysis of variance test for normality (complete
+       samples)", https://doi.org/10.1093/biomet/52.3-4.591
 
     Examples
     --------
@@ -291,7 +244,7 @@ def diagnose(
         estimator = fitted_clone(estimator, X, y, sample_weight, pos_label, groups)
     found = evaluations(estimator, X, y, sample_weight, question)
     if len(found) > 1:
-        return PairwiseDiagnosis({one.model.pair: _diagnosis(one) for one in found})
+        return {one.model.pair: _diagnosis(one) for one in found}
     return _diagnosis(found[0])
 
 
@@ -311,20 +264,12 @@ def _diagnosis(evaluation) -> Diagnosis:
     paper = {"paper's prior": published.projection.auc().mean()}
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))
-    dense, scatter = data.learnt.models[0], data.learnt.scatter
     return Diagnosis(
         posterior=evaluation.posterior,
         n_neg=neg.n,
         n_pos=pos.n,
-        n_features=scatter.n_features,
-        attainable=_attainable(dense),
-        # a/(a + n)
-        covariance_shrinkage=1 - scatter.n / dense.covariance.df,
-        mean_shrinkage=_mean_shrinkage(dense, scatter, projection.direction),
-        # Σ_k λ_k/(λ_k + as), the trace of W(W + asI)⁻¹
-        effective_dimension=float(
-            np.sum(scatter.values / (scatter.values + dense.covariance.scale))
-        ),
+        n_features=data.learnt.scatter.n_features,
+        attainable=_attainable(data.learnt.models[0]),
         variance_ratio=ratio,
         normality=_normality(model),
         discrepancy=data.disagreement if left_out else None,
@@ -355,13 +300,6 @@ def _attainable(dense):
     mass = np.cumsum(dense.weight[order])
     low, high = u[order][np.searchsorted(mass, [0.025, 0.975])]
     return float(dense.weight @ u), float(low), float(high)
-
-
-def _mean_shrinkage(dense, scatter, direction):
-    """``1 − E D/xᵀd``, D the posterior mean difference of dense signals."""
-    shrunken, _ = dense.dense_differences(scatter, direction)
-    observed = direction.difference
-    return float(1 - dense.weight @ shrunken / observed) if observed != 0 else 0.0
 
 
 def _normality(model):

@@ -326,8 +326,8 @@ def without_closed_form(model, source) -> list[str]:
 
 ONE_SCORE = (
     "one score per candidate does not show how sure the differences between candidates "
-    "are, so that the best score is selected. Use "
-    'scoring=make_cbauc_scorer(output="dict")'
+    "are, so that the best score is selected. Use folds, or "
+    "search_posterior(search, X, y).simplest(...) after the search"
 )
 
 

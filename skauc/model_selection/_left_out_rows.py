@@ -55,7 +55,7 @@ from ..leave_pair_out._folds import FOLDS, repeated_folds
 from ..leave_pair_out._groups import FEWEST, OF_FOLDS, auc_of_groups, sums_of_scores
 from ..leave_pair_out._left_out import PairRows, Source, second_source
 from ..leave_pair_out._objective import STOPPED
-from ..leave_pair_out._out_of_bag import pairs_out_of_bag
+from ..leave_pair_out._out_of_bag import OF_CURVED, pairs_out_of_bag
 from ..statistics._rows import Rows
 from . import _doubts as doubts
 from .reading._affine_steps import has_frozen
@@ -66,9 +66,6 @@ from .reading._opened_model import NOT_LINEAR, NotLinearError, decisions
 _SAMPLES = ((200, 20), (500, 10), (np.inf, 5))
 _FOLDS = ((500, 20), (np.inf, 5))
 SCORER_FITS = 5  # of a scorer where no model of the data set holds
-# Variances in units of Hanley and McNeil's with n/2 rows a class. With 5 refits of
-# models with selection or an L1 penalty the mean squared error is 1.30 (.12) units.
-_OF_SAMPLES, _OF_FOLDS = 1.5, 1.5
 # Probits, and deviations, between the model of the data set and pairs left out, beyond
 # which refits decide. In 976 fits to real rows 7 are beyond both, the model being wrong
 _GAP, _UNEXPLAINED = 1.0, 2.5
@@ -177,7 +174,7 @@ def out_of_bag(model) -> tuple[Source | None, list[str]]:
     if bag is None:
         return None, []
     place = np.full(len(model.scored.y), -1)
-    place[slice(None) if model.which is None else model.which] = model.positive
+    place[model.which] = model.positive
     neg, pos = (np.flatnonzero(place[bag.rows] == side) for side in (0, 1))
     pairs = PairRows(neg, pos, bag.mass[neg], bag.mass[pos])
     votes = bag.votes @ model.mix.astype(np.float32)
@@ -213,9 +210,8 @@ def _confirmed(sample, source, projection, verbose):
 
 def _beside_model(source, reasons, projection, question):
     """A source of fits in a report, alone if the model of the data set contradicts."""
-    if source is None or projection is None or not question.is_report:
-        return source, reasons
-    if _gap(projection, source)[1]:
+    known = source is not None and projection is not None and question.is_report
+    if not known or _gap(projection, source)[1]:
         return source, reasons
     return _without_model(source, projection)
 
@@ -230,7 +226,8 @@ def _without_model(source, projection):
     """The source without the model of the data set, and the doubt about both."""
     model = float(ndtr(projection.probit[0]))
     reason = doubts.TWO_ANSWERS.format(model=model, left_out=source.auc)
-    return replace(source, alone=True), [reason]
+    variance = projection.model.size.spread * source.variance
+    return replace(source, alone=True, variance=variance), [reason]
 
 
 def _by_fits(sample, K, verbose, whole):
@@ -247,9 +244,8 @@ def _by_fits(sample, K, verbose, whole):
     folds = folds or model.front.group is not None
     source = None
     if min(np.bincount(model.scored.codes)) >= 2:
-        way = _by_folds if folds else _by_samples
         try:
-            source = way(model, K, verbose, whole)
+            source = _by_clones(model, K, verbose, whole, folds)
         except Warning:  # a warning of the fit that the user made an error
             raise
         except Exception:  # an estimator may raise anything for fewer or repeated rows
@@ -259,50 +255,42 @@ def _by_fits(sample, K, verbose, whole):
     return sample.of_all_rows(source), []
 
 
-def _count(n, K, counts):
-    """Number of fits: K, or that of a report with n rows."""
-    return int(K or next(count for limit, count in counts if n < limit))
-
-
-def _by_samples(model, K, verbose, whole):
-    """The .632+ AUC of clones fitted to balanced bootstrap samples."""
-    positive, front = model.positive, model.front
-    K = _count(front.n, K, _SAMPLES)
-    drawn = balanced_samples(Rows.of(model.rows.X, positive), K)
-    scores = _scores_of_clones(model, drawn, verbose, whole)
-    outside = weighted_auc(scores, positive, (drawn == 0) * front.weight)
-    if not np.isfinite(outside):
-        return None
-    auc = plus_632(front.auc(model.score), outside)
-    # a solver may be far from an optimum, at another model in every fit
-    of_solver = np.var(aucs(scores, positive, front.weight)[0], ddof=1)
-    variance = _OF_SAMPLES * model_variance(auc, front) + of_solver
-    return Source(auc, float(variance), "refits")
-
-
-def _by_folds(model, K, verbose, whole):
-    """The AUC of pairs within the folds of repeated cross-validation."""
-    scored, front = model.scored, model.front
-    K = _count(front.n, K, _FOLDS)
-    if scored.group is None:
-        trains = repeated_folds(scored.content, scored.codes, K)
+def _by_clones(model, K, verbose, whole, folds):
+    """AUC of rows left out of clones: pairs within folds, or .632+ of samples."""
+    scored, positive, front = model.scored, model.positive, model.front
+    counts = _FOLDS if folds else _SAMPLES
+    K = int(K or next(count for limit, count in counts if front.n < limit))
+    if not folds:
+        drawn = balanced_samples(Rows.of(model.rows.X, positive), K)
+    elif scored.group is None:
+        drawn = repeated_folds(scored.content, scored.codes, K)
     else:
-        trains = _folds_of_groups(scored, K)
-    scores = _scores_of_clones(model, trains, verbose, whole)
-    out = ~trains if model.which is None else ~trains[:, model.which]
+        drawn = _folds_of_groups(scored, K)
+    scores = _scores_of_clones(model, drawn, verbose, whole)
+    mass = (drawn == 0)[:, model.which] * front.weight
     if scored.group is not None:
         sums = sum(
-            sums_of_scores(score, model.positive, front.weight * test, front.group)
-            for score, test in zip(scores, out, strict=True)
+            sums_of_scores(score, positive, weight, front.group)
+            for score, weight in zip(scores, mass, strict=True)
         )
         if not sums[1].any():
             return None
         return Source(*auc_of_groups(sums, front, OF_FOLDS), "group folds")
-    auc = weighted_auc(scores, model.positive, out * front.weight)
+    auc = weighted_auc(scores, positive, mass)
     if not np.isfinite(auc):
         return None
-    variance = _OF_FOLDS * model_variance(auc, front)
-    return Source(auc, float(variance), "folds")
+    if folds:
+        return Source(auc, _variance(auc, model), "folds")
+    auc = plus_632(front.auc(model.score), auc)
+    # a solver may be far from an optimum, at another model in every fit
+    of_solver = np.var(aucs(scores, positive, front.weight)[0], ddof=1)
+    return Source(auc, float(_variance(auc, model) + of_solver), "refits")
+
+
+def _variance(auc, model):
+    """Hanley and McNeil's variance, larger for a model whose features do not count."""
+    factor = 1.0 if model.broken_by is None else OF_CURVED
+    return factor * model_variance(auc, model.front)
 
 
 def _folds_of_groups(scored, K):
@@ -353,8 +341,7 @@ def _scores_of_clones(model, counts, verbose, whole):
         return np.array([first, *in_parallel(calls, None, verbose)])
 
     found = cached_for("clones", *data[:3], compute, *data[3:], counts)
-    which = slice(None) if model.which is None else model.which
-    return found[:, which] @ model.mix
+    return found[:, model.which] @ model.mix
 
 
 def _decisions_of_clone(estimator, X, y, weight, group, count):

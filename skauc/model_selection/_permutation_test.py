@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from .._validation import check_groups
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import ranks_nothing
 from ..statistics._checks import as_verbosity, check_integer, generator
@@ -26,7 +25,7 @@ class AUCPermutationTest(Result):
 
     Made by :func:`skauc.auc_permutation_test`.
 
-    Parameters
+    Attributes
     ----------
     statistic : float
         AUC of rows left out of the model.
@@ -36,10 +35,15 @@ class AUCPermutationTest(Result):
     null_distribution : ndarray of shape (n_resamples,)
         AUC of each permutation.
 
+    See Also
+    --------
+    skauc.auc_permutation_test : Makes it.
+    skauc.bayesian_val_score : How large the AUC is.
+
     Examples
     --------
     >>> import numpy as np
-    >>> from skauc import AUCPermutationTest
+    >>> from skauc.results import AUCPermutationTest
     >>> AUCPermutationTest(0.8, 0.25, np.array([0.4, 0.6, 0.5]))
     AUCPermutationTest(statistic=0.8, pvalue=0.25, n_resamples=3)
     """
@@ -70,9 +74,9 @@ def auc_permutation_test(
     """Test by permutations whether an estimator ranks new rows better than chance.
 
     Answers: could an AUC of this size occur if the labels had nothing to do with the
-    rows? The statistic is the AUC of rows left out. The estimator, a whole search if it
-    is one, is fitted once to each permutation of the labels, and rows are left out
-    without further fits where a closed form holds. The level is exact for any
+    rows [1]_? The statistic is the AUC of rows left out. The estimator, a whole search
+    if it is one, is fitted once to each permutation of the labels, and rows are left
+    out without further fits where a closed form holds. The level is exact for any
     estimator and any number of rows. For the size of the AUC use
     :func:`skauc.bayesian_val_score`.
 
@@ -86,9 +90,10 @@ def auc_permutation_test(
     groups : array-like of shape (n,), default=None
         Group of each row (patient, subject, session), if rows of one group depend on
         each other. Rows of one group are left out together. If each group has one
-        label, whole groups exchange their labels; otherwise the rows of each group do.
+        label, whole groups exchange their labels; otherwise the rows of each group do
+        [3]_.
     n_resamples : int, default=199
-        Number of permutations; the smallest p-value is 1/(n_resamples + 1).
+        Number of permutations; the smallest p-value is 1/(n_resamples + 1) [2]_.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the permutations.
     n_jobs : int, default=None
@@ -115,6 +120,12 @@ def auc_permutation_test(
         If many rows are copies of rows of other groups: labels of copies cannot be
         exchanged.
 
+    See Also
+    --------
+    bayesian_val_score : How large the AUC is, with an interval.
+    compare_auc : The same question for scores of held-out rows (``null=0.5``).
+    cross_val_auc : Cross-validated AUC with an interval.
+
     Notes
     -----
     Costs ``n_resamples + 1`` fits for the models whose pairs (or pairs of groups) are
@@ -129,9 +140,12 @@ def auc_permutation_test(
 
     References
     ----------
-    Ojala & Garriga (2010), https://jmlr.org/papers/v11/ojala10a.html; p-values: Phipson
-    & Smyth (2010), https://doi.org/10.2202/1544-6115.1585; groups: Winkler et al.
-    (2015), https://doi.org/10.1016/j.neuroimage.2015.05.092
+    .. [1] Ojala & Garriga (2010), "Permutation tests for studying classifier
+       performance", https://jmlr.org/papers/v11/ojala10a.html
+    .. [2] Phipson & Smyth (2010), "Permutation p-values should never be zero",
+       https://doi.org/10.2202/1544-6115.1585
+    .. [3] Winkler et al. (2015), "Multi-level block permutation",
+       https://doi.org/10.1016/j.neuroimage.2015.05.092
 
     Examples
     --------
@@ -146,7 +160,6 @@ def auc_permutation_test(
     """
     n_resamples = check_integer("n_resamples", n_resamples, 1)
     positive, *_, X, y, groups = checked_rows(X, y, None, None, groups)
-    groups = check_groups(groups, len(y))
     warn_of_copies(X, positive, groups)
     rng = generator(random_state)
     labels = [y, *(_permuted(y, positive, groups, rng) for _ in range(n_resamples))]

@@ -8,12 +8,11 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 
-from .._validation import check_groups
 from ..intervals._projection import warn_undefined
 from ..leave_pair_out._groups import sums_of_scores, without_each
 from ..leave_pair_out._left_out import pairs_left_out
 from ..leave_pair_out._objective import STOPPED
-from ..statistics._checks import check_option, short
+from ..statistics._checks import short
 from ..statistics._levels import empirical_auc
 from ..statistics._rows import class_units
 from ..statistics._warn_caller import warn_caller
@@ -22,14 +21,13 @@ from ._doubts import STOPPED_EARLY, copies_of, equal_rows, warn, warn_of_copies
 from ._left_out_rows import out_of_bag
 from ._posterior import evaluations
 from ._question import Question
-from ._scorers import Scorer, ready_made
+from ._scorers import Scorer
 from ._training_rows import ASSUMED, HELD_OUT
 from .reading._estimators import (
     checked_rows,
     decision_values,
-    fitted_to_rows,
     in_parallel,
-    scores_towards,
+    scores_of_clone,
     take_rows,
 )
 
@@ -38,8 +36,8 @@ def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
     """Scorer that returns the leave-pair-out AUC of a fitted model, without refits.
 
     Answers: how often would a positive row outrank a negative row, if the model had
-    been trained without both? The score is a nearly unbiased estimate of the AUC of the
-    trained model, with a larger variance than the Bayesian AUC.
+    been trained without both [1]_? The score is a nearly unbiased estimate of the AUC
+    of the trained model, with a larger variance than the Bayesian AUC.
 
     Parameters
     ----------
@@ -73,6 +71,12 @@ def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
     UndefinedMetricWarning
         When called: if a class has one row (nan), or all coefficients are 0 (½).
 
+    See Also
+    --------
+    make_cbauc_scorer : The default choice; its errors are smaller.
+    make_cv_auc_scorer : Rows left out by folds, for any classifier.
+    auc_posterior : Report the AUC of the chosen model.
+
     Notes
     -----
     The AUC is exact for squared losses. For other losses Newton steps are repeated
@@ -85,7 +89,9 @@ def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
 
     References
     ----------
-    Airola et al. (2011), https://doi.org/10.1016/j.csda.2010.11.018
+    .. [1] Airola et al. (2011), "An experimental comparison of cross-validation
+       techniques for estimating the area under the ROC curve",
+       https://doi.org/10.1016/j.csda.2010.11.018
 
     Examples
     --------
@@ -143,23 +149,20 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
 
 
 def make_cv_auc_scorer(
-    *, cv=5, pooling="mean", pos_label=None, random_state=0, n_jobs=None, groups=None
+    *, cv=5, pos_label=None, random_state=0, n_jobs=None, groups=None
 ) -> Scorer:
     """Scorer that cross-validates the AUC within the scored rows.
 
     Answers: which AUC does ``cross_val_score(..., scoring="roc_auc")`` report for this
-    candidate? As a scorer it can be used in one search together with the Bayesian
-    scorers. It works for any classifier with ``decision_function`` or
+    candidate? The score is the mean AUC of the folds; scores of different folds are
+    never compared [1]_. As a scorer it can be used in one search together with the
+    Bayesian scorers. It works for any classifier with ``decision_function`` or
     ``predict_proba``. Costs ``cv`` fits per call.
 
     Parameters
     ----------
     cv : int or splitter, default=5
         An int gives the number of stratified, shuffled folds.
-    pooling : {"mean", "pairs"}, default="mean"
-        ``"mean"`` averages the AUCs of the folds. ``"pairs"`` takes the share of
-        correctly ranked pairs among all pairs within folds, so that folds count by
-        their number of pairs. Scores of different folds are never compared.
     pos_label : label, default=None
         The positive class; None takes the larger label.
     random_state : int, RandomState or None, default=0
@@ -185,33 +188,37 @@ def make_cv_auc_scorer(
     UntrustedAUCWarning
         When called: if many rows are copies of others.
 
+    See Also
+    --------
+    cross_val_auc : Report a cross-validated AUC, with an interval.
+    make_cbauc_scorer : Ranks linear models without folds.
+    make_lpo_auc_scorer : Leaves pairs of rows out without refits.
+
     Notes
     -----
     Scores are never flipped: an AUC below ½ stays below ½.
 
     References
     ----------
-    Airola et al. (2011), https://doi.org/10.1016/j.csda.2010.11.018
+    .. [1] Airola et al. (2011), "An experimental comparison of cross-validation
+       techniques for estimating the area under the ROC curve",
+       https://doi.org/10.1016/j.csda.2010.11.018
 
     Examples
     --------
     >>> from skauc import make_cv_auc_scorer
-    >>> make_cv_auc_scorer(cv=10, pooling="pairs")
-    make_cv_auc_scorer(cv=10, pooling='pairs', pos_label=None, random_state=0, ...)
+    >>> make_cv_auc_scorer(cv=10)
+    make_cv_auc_scorer(cv=10, pos_label=None, random_state=0, n_jobs=None, groups=None)
     """
-    check_option("pooling", pooling, ("mean", "pairs"))
     cv = list(cv) if isinstance(cv, Iterator) else cv
-    params = dict(cv=cv, pooling=pooling, pos_label=pos_label)
+    params = dict(cv=cv, pos_label=pos_label)
     params |= dict(random_state=random_state, n_jobs=n_jobs, groups=groups)
     return Scorer("make_cv_auc_scorer", _cv_auc, params)
 
 
-def _cv_auc(
-    estimator, X, y, *, sample_weight, groups, pos_label, pooling, n_jobs, **folds
-):
+def _cv_auc(estimator, X, y, *, sample_weight, groups, pos_label, n_jobs, **folds):
     known = checked_rows(X, y, sample_weight, pos_label, groups)
     positive, _, weight, X, labels, groups = known
-    groups = check_groups(groups, len(labels))
     if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
         decision_values(estimator, take_rows(X, [0]))
     splitter = _splitter(positive, groups, **folds)
@@ -219,9 +226,7 @@ def _cv_auc(
     splits = splitter.split(X, positive, groups)
     fold = partial(_fold_auc, estimator, X, labels, positive, weight, groups)
     folds = in_parallel((partial(fold, *split) for split in splits), n_jobs)
-    # A = Σ_v A_v/V, or Σ_v m_v A_v/Σ_v m_v with m_v the number of pairs in fold v
-    auc, pairs = np.array(folds).T
-    return float(np.average(auc, weights=pairs if pooling == "pairs" else None))
+    return float(np.mean(folds))
 
 
 def _splitter(positive, groups, cv, random_state):
@@ -239,22 +244,20 @@ def _splitter(positive, groups, cv, random_state):
 
 
 def _fold_auc(estimator, X, y, positive, weight, groups, train, test):
-    """AUC of a clone on the test rows of a fold, and their weighted number of pairs.
+    """AUC of a clone on the test rows of a fold.
 
     Pairs within a group count only if it is the only one of the fold.
     """
     if positive[test].all() or not positive[test].any():
         raise ValueError("cv must leave both classes in every test fold, got one class")
-    model = fitted_to_rows(estimator, X, y, weight, train, groups)
-    score = scores_towards(model, take_rows(X, test), y, positive)
-    pos = positive[test]
+    data = estimator, X, y, positive, weight, groups
+    score, pos = scores_of_clone(*data, train, test), positive[test]
     w = np.ones(len(test)) if weight is None else weight[test]
     if groups is not None:
         sums = sums_of_scores(score, pos, w, groups[test], sole=True)
-        return without_each(sums)[:2]
-    auc = empirical_auc(score, pos, w)
-    return auc, w[pos].sum() * w[~pos].sum()
+        return without_each(sums)[0]
+    return empirical_auc(score, pos, w)
 
 
-lpo_auc_scorer = ready_made(make_lpo_auc_scorer())
-cv_auc_scorer = ready_made(make_cv_auc_scorer())
+lpo_auc_scorer = make_lpo_auc_scorer()
+cv_auc_scorer = make_cv_auc_scorer()

@@ -25,7 +25,7 @@ class SearchPosterior(Estimates):
 
     Made by :func:`skauc.search_posterior`.
 
-    Parameters
+    Attributes
     ----------
     p_best : ndarray of shape (m,)
         Probability that each candidate is the best; the sum is 1. Candidates within
@@ -54,6 +54,12 @@ class SearchPosterior(Estimates):
         ``mean_test_score`` of the search.
     joint : JointAUCs
         Means and covariance of ``Φ⁻¹(AUC)``.
+
+    See Also
+    --------
+    skauc.search_posterior : Makes it.
+    skauc.SearchDisplay : Draws it.
+    skauc.one_sd_rule : Selects the simplest good candidate within the search.
 
     Examples
     --------
@@ -237,6 +243,13 @@ def search_posterior(
         the rows trained only some of the models. If the candidates use different
         features: the selected AUC is not corrected for their selection.
 
+    See Also
+    --------
+    auc_posterior : The AUC of the chosen model alone.
+    SearchDisplay : Draws the candidates against their parameters.
+    one_sd_rule : Selects the simplest good candidate within the search.
+    auc_difference_posterior : Two models.
+
     Notes
     -----
     In probits ``Z = Φ⁻¹(AUC) ~ N(m, V)``: m lies one sixth of the way from the model of
@@ -248,15 +261,15 @@ def search_posterior(
 
     A ranking by the model of the data set does not select errors of rows left out. If
     refits were requested, an error e of their AUC enters a ranking score with the
-    weight w_c = ⅓, and a share w_c of it remains: with normal
-    errors of standard deviation ``w_c² s_b`` the posterior of the selected candidate is
-    lowered by ``E e_k``, ``k = argmax(score + e)``. A search that ranks by another
-    score is corrected as if it ranked by this one.
+    weight w_c = ⅓, and a share w_c of it remains: with normal errors of standard
+    deviation ``w_c² s_b`` the posterior of the selected candidate is lowered by
+    ``E e_k``, ``k = argmax(score + e)``, a bias that is simulated [1]_. A search that
+    ranks by another score is corrected as if it ranked by this one.
 
     References
     ----------
-    Efron & Tibshirani (1993), An Introduction to the Bootstrap, section 10, for biases
-    by simulation.
+    .. [1] Efron & Tibshirani (1993), *An Introduction to the Bootstrap*, section 10,
+       https://doi.org/10.1201/9780429246593
 
     Examples
     --------

@@ -8,7 +8,6 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..statistics._checks import as_numbers, check_interval, check_option
 from . import _doubts as doubts
-from ._candidates import contrast_names
 from .reading._estimators import n_rows
 
 _ROUNDING = 1e-9  # scores that differ by less are equal up to rounding
@@ -24,6 +23,11 @@ class ResubstitutionSplit:
 
     A successive halving search needs an integer ``random_state``; without it the search
     scores different rows from those that it fits.
+
+    See Also
+    --------
+    cbauc_scorer : The scorer to use with it.
+    one_sd_rule : Works with it, too.
 
     Examples
     --------
@@ -135,10 +139,11 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     """Rule for ``GridSearchCV(refit=…)``: the simplest of the best candidates.
 
     Answers: which is the simplest candidate that is not clearly worse than the best? It
-    is Breiman's one-standard-error rule with the standard deviation of the *difference*
-    from the best candidate, and it needs no folds. The difference matters because the
-    errors of candidates of one data set are correlated, so the standard error of a
-    single score is a poor guide to which candidate is better.
+    is Breiman's one-standard-error rule [1]_ with the standard deviation of the
+    *difference* from the best candidate over the folds. The difference matters because
+    the errors of candidates of one data set are correlated, so the standard error of a
+    single score is a poor guide to which candidate is better. For a search without
+    folds use ``search_posterior(search, X, y).simplest(parameter)``.
 
     Parameters
     ----------
@@ -159,8 +164,7 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
     ------
     ValueError
         If an option is not known. When called: if the search does not vary the
-        parameter, or has several scores other than those of
-        ``make_cbauc_scorer(output="dict")``.
+        parameter, or has several scores.
 
     Warns
     -----
@@ -169,46 +173,43 @@ def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
         differences have no known deviation. The candidate with the largest score is
         selected.
 
+    See Also
+    --------
+    search_posterior : The same question after the search, with probabilities.
+    skauc.results.SearchPosterior.simplest : The same rule after a search without folds.
+
     Notes
     -----
-    The rule computes the differences from ``cv_results_``. Two kinds of search store
-    enough for that:
-
-    - ``scoring=make_cbauc_scorer(output="dict")``, with ``ResubstitutionSplit`` or with
-      folds. The ``contrast_…`` columns are a sketch of the joint posterior of
-      :func:`skauc.search_posterior`: each candidate has 32 coordinates, and the
-      distance between two candidates is the standard deviation of their difference in
-      probits, with a relative error of about 1/8. The best candidate has the largest
-      mean in that posterior.
-    - any single score over K ≥ 2 folds, ``cbauc_scorer`` or ``"roc_auc"``: the variance
-      is Nadeau and Bengio's ``(1/K + 1/(K − 1)) S²``, where S² is the variance of the
-      difference over the folds. This formula is for K folds of one partition.
-      ``cv_results_`` does not show whether the folds are repeated or random splits; for
-      these the variance is too small.
+    The variance of a difference over K ≥ 2 folds is Nadeau and Bengio's [2]_ ``(1/K +
+    1/(K − 1)) S²``, where S² is its variance over the folds. This formula is for K
+    folds of one partition. ``cv_results_`` does not show whether the folds are repeated
+    or random splits; for these the variance is too small.
 
     Among equally simple candidates the better one is selected.
 
     References
     ----------
-    Breiman et al. (1984), Classification and Regression Trees; Nadeau & Bengio (2003),
-    https://doi.org/10.1023/A:1024068626366; Johnson & Lindenstrauss (1984).
+    .. [1] Breiman, Friedman, Olshen & Stone (1984), *Classification and Regression
+       Trees*, https://doi.org/10.1201/9781315139470
+    .. [2] Nadeau & Bengio (2003), "Inference for the generalization error",
+       https://doi.org/10.1023/A:1024068626366
 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.linear_model import RidgeClassifier
     >>> from sklearn.model_selection import GridSearchCV
-    >>> from skauc import ResubstitutionSplit, make_cbauc_scorer, one_sd_rule
+    >>> from skauc import one_sd_rule
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X, y = X[:120] / X[:120].std(axis=0), y[:120]
     >>> search = GridSearchCV(
     ...     RidgeClassifier(), {"alpha": [1.0, 10.0, 100.0, 1000.0]},
     ...     refit=one_sd_rule("alpha", simplest="largest", within=2.0),
-    ...     scoring=make_cbauc_scorer(output="dict"), cv=ResubstitutionSplit(),
+    ...     scoring="roc_auc",
     ... ).fit(X, y)
-    >>> best = search.cv_results_["mean_test_choice"].argmax()
+    >>> best = search.cv_results_["mean_test_score"].argmax()
     >>> search.cv_results_["params"][best], search.best_params_
-    ({'alpha': 10.0}, {'alpha': 100.0})
+    ({'alpha': 100.0}, {'alpha': 1000.0})
     """
     if not isinstance(parameter, str):
         raise ValueError(f"parameter must be a name, got {parameter!r}")
@@ -223,32 +224,17 @@ def _scores(results):
     Distances between the points, the rows of an array, are the standard deviations of
     the differences between the candidates.
     """
-    names = [f"mean_test_{name}" for name in contrast_names()]
-    if all(name in results for name in names):
-        points = np.column_stack([results[name] for name in names]).astype(float)
-        # the joint mean of a candidate is its choice less its first coordinate
-        choice = np.asarray(results["mean_test_choice"], dtype=float)
-        return choice - points[:, 0], points
+    names = [name for name in results if name.startswith("mean_test_")]
+    if len(names) != 1:
+        raise ValueError(f"cv_results_ must hold one score, got {names}")
+    score = np.asarray(results[names[0]], dtype=float)
     folds = [f"split{k}_test_score" for k in range(len(results))]
     split = [results[name] for name in folds if name in results]
     if len(split) < 2:
-        return _one_score(results)
-    split = np.column_stack(split).astype(float)
-    score, K = split.mean(axis=1), split.shape[1]
+        doubts.warn([doubts.ONE_SCORE])
+        return score, np.zeros((len(score), 1))
+    split, K = np.column_stack(split).astype(float), len(split)
     # Var d̄ = (1/K + n_test/n_train) Σ (d − d̄)²/(K − 1), n_test/n_train = 1/(K − 1)
     factor = (1 / K + 1 / (K - 1)) / (K - 1)
     with np.errstate(invalid="ignore"):  # a score of −inf
         return score, np.sqrt(factor) * (split - score[:, None])
-
-
-def _one_score(results):
-    """A single score without folds, with distances of 0 because they are unknown."""
-    names = [name for name in results if name.startswith("mean_test_")]
-    if len(names) != 1:
-        raise ValueError(
-            "cv_results must hold one score, or the scores of make_cbauc_scorer(output="
-            f'"dict"), got {names}'
-        )
-    doubts.warn([doubts.ONE_SCORE])
-    score = np.asarray(results[names[0]], dtype=float)
-    return score, np.zeros((len(score), 1))

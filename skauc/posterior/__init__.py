@@ -57,7 +57,8 @@ mathematics of this folder:
    have errors ``e ~ N(0, U)``, the largest one is too high by ``E e_k``,
    ``k = argmax(s + e)``.
 
-References: Hassan et al. (2019) for CBAUC and EBAUC; Dalton & Dougherty (2011),
+References: Hassan et al. (2019), https://arxiv.org/abs/1908.08771, for CBAUC and
+EBAUC; Dalton & Dougherty (2011),
 https://doi.org/10.1109/TSP.2010.2084573, for the Bayesian error estimator (BEE);
 Dunnett & Sobel (1954), https://doi.org/10.1093/biomet/41.1-2.153, for section 5;
 Kaas, Dhaene & Goovaerts (2000), https://doi.org/10.1016/S0167-6687(00)00060-3, for

@@ -24,7 +24,7 @@ class NormalInverseWishart:
 
     Answers: how large is the AUC of a linear model under this prior of the class means
     and covariances? The defaults are those of the published experiments
-    (``prior="paper"``): m = 0, ν = ½, κ = P + 2, S = I.
+    (``prior="paper"``) [2]_: m = 0, ν = ½, κ = P + 2, S = I.
 
     Parameters
     ----------
@@ -45,8 +45,16 @@ class NormalInverseWishart:
         the prior is used with data: if κ ≤ P − 1 and S ≠ 0, or if the prior is improper
         and there are too few rows for a proper posterior.
 
+    See Also
+    --------
+    AdaptivePrior : The default, which also serves more features than rows.
+    auc_posterior : Takes it as ``prior=``.
+    cbauc_score : Takes it for the scores of held-out rows.
+
     Notes
     -----
+    The posterior is that of [1]_.
+
     **Not for choosing models unless P is much smaller than n.** With ν = ½ the prior
     expects an attainable AUC of about ``Φ(√P)``, which is almost 1 for P > 10. Moreover
     the training rows of w are used again without a penalty: on pure noise with P ≥ n
@@ -55,7 +63,10 @@ class NormalInverseWishart:
 
     References
     ----------
-    Dalton & Dougherty (2011), https://doi.org/10.1109/TSP.2010.2084573
+    .. [1] Dalton & Dougherty (2011), "Bayesian minimum mean-square error estimation for
+       classification error — part II", https://doi.org/10.1109/TSP.2010.2084573
+    .. [2] Hassan et al. (2019), "Bayesian receiver operating characteristic metric for
+       linear classifiers", https://arxiv.org/abs/1908.08771
 
     Examples
     --------
@@ -97,9 +108,11 @@ class NormalInverseWishart:
         Parameters
         ----------
         w : ndarray of shape (P,)
+            Coefficients of the linear model.
         neg, pos : Moments
             Moments of the scores ``X @ w``, one-dimensional.
         covariance : {"common", "separate"}
+            One covariance for both classes, or one for each.
 
         Returns
         -------

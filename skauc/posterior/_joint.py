@@ -21,9 +21,9 @@ _PAIR_DRAWS = 4096  # Sobol points: the error of a mean is below 1e-5
 class AUCDifferencePosterior(Distribution):
     """Posterior of the difference of two AUCs, used like a scipy distribution.
 
-    Returned by :func:`skauc.auc_difference_posterior`.
+    Answers: by how much is one model better than another, and how probable is it?
 
-    Parameters
+    Attributes
     ----------
     draws_a, draws_b : ndarray of shape (n_resamples,)
         Joint draws of the two AUCs.
@@ -35,6 +35,12 @@ class AUCDifferencePosterior(Distribution):
         Names of the models.
     pos_label : label, default=None
         The positive class; None if it is not known.
+
+    See Also
+    --------
+    skauc.auc_difference_posterior : Makes it, for two fitted models.
+    skauc.results.SearchPosterior.difference : Makes it, for two candidates of a search.
+    skauc.results.AUCComparison : Difference and test for scores of held-out rows.
 
     Examples
     --------

@@ -26,29 +26,36 @@ _U = np.linspace(-8, 8, 401)
 class PairwiseAUCPosterior(AUCDistribution):
     """Posterior of the mean AUC over pairs of classes, used like a scipy distribution.
 
-    Returned by :func:`skauc.auc_posterior` and :func:`skauc.bayesian_val_score` for
-    more than two classes. The mean is exact. The variance and the interval assume the
-    strongest possible dependence between the pairs (all AUCs high or low together),
-    because the pairs share rows and coefficients and their joint posterior is not
-    known.
+    The average is that of Hand and Till [1]_, for more than two classes. Its mean is
+    exact. The variance and the interval assume the strongest possible dependence
+    between the pairs (all AUCs high or low together), because the pairs share rows and
+    coefficients and their joint posterior is not known.
 
-    Parameters
+    Attributes
     ----------
     pairs : dict of (label, label) to AUCPosterior
         For classes i < j (sorted): the posterior of the AUC with j as the positive
         class, computed on the rows of these two classes.
 
+    See Also
+    --------
+    skauc.auc_posterior : Makes it, for a fitted model of more than two classes.
+    skauc.results.AUCPosterior : The posterior of one pair of classes.
+    skauc.hand_till_auc : The same average for scores of held-out rows.
+
     Notes
     -----
-    ``quantile(q) = (1/M) Σ_pairs quantile_pair(q)``. ``ppf`` and ``interval`` are
+    ``quantile(q) = (1/M) Σ_pairs quantile_pair(q)`` [2]_. ``ppf`` and ``interval`` are
     exact; ``cdf``, ``sf``, ``pdf``, ``var`` and ``rvs`` interpolate between 401
     quantiles.
 
     References
     ----------
-    Hand & Till (2001), https://doi.org/10.1023/A:1010920819831, for the average; Kaas,
-    Dhaene & Goovaerts (2000), https://doi.org/10.1016/S0167-6687(00)00060-3, for the
-    strongest dependence.
+    .. [1] Hand & Till (2001), "A simple generalisation of the area under the ROC curve
+       for multiple class classification problems",
+       https://doi.org/10.1023/A:1010920819831
+    .. [2] Kaas, Dhaene & Goovaerts (2000), "Upper and lower bounds for sums of random
+       variables", https://doi.org/10.1016/S0167-6687(00)00060-3
 
     Examples
     --------
@@ -120,6 +127,7 @@ class PairwiseAUCPosterior(AUCDistribution):
         size : int or tuple of int, default=None
             Shape of the result; None gives one float.
         random_state : int, Generator, RandomState or None, default=None
+            Seed of the draws; None draws other numbers in every call.
 
         Returns
         -------

@@ -16,7 +16,30 @@ _NODES = 113  # nodes of the double exponential quadrature: a step of 1/16
 
 
 class YoudenPoint(NamedTuple):
-    """The threshold at which ``J = TPR − FPR`` is largest."""
+    """The threshold at which ``J = TPR − FPR`` is largest.
+
+    Attributes
+    ----------
+    threshold : float
+        In units of the score; inf if no threshold is better than guessing.
+    fpr, tpr : float
+        False and true positive rate at this threshold.
+    j : float
+        ``tpr − fpr``, in [0, 1].
+
+    See Also
+    --------
+    skauc.operating_points :
+        Intervals of the rates at this threshold (``best="youden"``).
+    skauc.empirical_roc : ``youden()`` of an empirical curve returns it.
+    skauc.binormal_roc : ``youden()`` of a smooth curve returns it.
+
+    Examples
+    --------
+    >>> from skauc import empirical_roc
+    >>> empirical_roc([0, 0, 1, 1], [1, 3, 2, 4]).youden().threshold
+    4.0
+    """
 
     threshold: float
     fpr: float
@@ -37,6 +60,7 @@ class ROCCurve:
         Parameters
         ----------
         max_fpr : float in (0, 1]
+            Largest false positive rate of the area.
         standardize : bool, default=False
             McClish's rescaling to ½ for chance and 1 for a perfect curve, as in
             :func:`sklearn.metrics.roc_auc_score`.

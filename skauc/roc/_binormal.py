@@ -33,11 +33,19 @@ class BinormalROC(ROCCurve):
         If a standard deviation is negative or lies strictly between 0 and 1e-100, or if
         a parameter is not finite or larger than 1e100 in absolute value.
 
+    See Also
+    --------
+    skauc.binormal_roc : Makes it from scores.
+    skauc.results.QuadraticROC : The curve of a quadratic discriminant.
+    skauc.empirical_roc : The curve without an assumption about the scores.
+    skauc.ROCDisplay : Draws it.
+
     Notes
     -----
-    ``AUC = Φ((μ₁ − μ₀)/√(σ₀² + σ₁²))``. If one standard deviation is 0, the curve has a
-    jump; if both are 0, the AUC is 0, ½ or 1. The curve is concave (proper) only if
-    ``σ₀ = σ₁`` and ``μ₁ ≥ μ₀``; otherwise it crosses the chance line near one corner.
+    ``AUC = Φ((μ₁ − μ₀)/√(σ₀² + σ₁²))`` [1]_. If one standard deviation is 0, the curve
+    has a jump; if both are 0, the AUC is 0, ½ or 1. The curve is concave (proper) only
+    if ``σ₀ = σ₁`` and ``μ₁ ≥ μ₀``; otherwise it crosses the chance line near one
+    corner.
 
     The absolute error of a partial area is about 1e-15. Its relative error is below
     1e-10 if the area is above 1e-15 and ``max_fpr`` is below 0.99.
@@ -47,8 +55,8 @@ class BinormalROC(ROCCurve):
 
     References
     ----------
-    Krzanowski & Hand (2009), *ROC Curves for Continuous Data*, chapter 2,
-    https://doi.org/10.1201/9781439800225
+    .. [1] Krzanowski & Hand (2009), *ROC Curves for Continuous Data*, chapter 2,
+       https://doi.org/10.1201/9781439800225
 
     Examples
     --------

@@ -120,12 +120,18 @@ class QuadraticROC(ROCCurve):
     ValueError
         If ``log_odds`` is not a finite number.
 
+    See Also
+    --------
+    skauc.QuadraticDiscriminantROC : Makes it from training rows.
+    skauc.results.BinormalROC : The curve of normal scores, for a linear discriminant.
+    skauc.results.QuadraticForm : Distribution of the score within a class.
+
     Notes
     -----
     By the lemma of Neyman and Pearson the likelihood ratio has the highest of all ROC
-    curves. This curve is concave and its slope at threshold t is ``exp(t − log_odds)``,
-    so that Youden's threshold is ``log_odds``. For any other score the best threshold
-    is found by a search.
+    curves [2]_. The integrals are those of [1]_. This curve is concave and its slope at
+    threshold t is ``exp(t − log_odds)``, so that Youden's threshold is ``log_odds``.
+    For any other score the best threshold is found by a search.
 
     A partial area has a relative error of about 1e-10. If the scores of the negative
     class are bounded above, thresholds for a small FPR differ from the bound by little
@@ -139,8 +145,10 @@ class QuadraticROC(ROCCurve):
 
     References
     ----------
-    Rice (1980), https://doi.org/10.1137/0901032; Krzanowski & Hand (2009), *ROC Curves
-    for Continuous Data*, chapter 2, https://doi.org/10.1201/9781439800225
+    .. [1] Rice (1980), "Distribution of quadratic forms in normal random variables —
+       evaluation by numerical integration", https://doi.org/10.1137/0901032
+    .. [2] Krzanowski & Hand (2009), *ROC Curves for Continuous Data*, chapter 2,
+       https://doi.org/10.1201/9781439800225
 
     Examples
     --------
@@ -170,6 +178,7 @@ class QuadraticROC(ROCCurve):
         Parameters
         ----------
         mean_neg, mean_pos : array-like of shape (P,)
+            Means of the features in each class.
         covariance_neg, covariance_pos : array-like of shape (P, P)
             Positive definite.
         log_odds : float, default=0.0

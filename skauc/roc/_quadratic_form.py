@@ -37,17 +37,26 @@ class QuadraticForm:
         If the lengths differ or a number exceeds 1e100 in absolute value. Methods raise
         it, too, if an integral does not reach a relative error of 1e-8.
 
+    See Also
+    --------
+    skauc.results.QuadraticROC : The ROC curve of two such distributions.
+    skauc.QuadraticDiscriminantROC : The classifier whose scores have this distribution.
+
     Notes
     -----
     ``E S = c + Σλ_j``, ``Var S = Σ(2λ_j² + b_j²)``. Both tails have a relative error of
     about 1e-12 down to 1e-300, except next to the end of a bounded support, where the
     distance of x from ``c − Σ b²/(4λ)`` has a rounding error of 1e-16 standard
-    deviations. Each result is compared with that of half as many nodes.
+    deviations. Both tails are contour integrals through a saddlepoint [1]_; along the
+    imaginary axis [2]_ their digits would cancel. Each result is compared with that of
+    half as many nodes.
 
     References
     ----------
-    Rice (1980), https://doi.org/10.1137/0901032; Imhof (1961),
-    https://doi.org/10.1093/biomet/48.3-4.419
+    .. [1] Rice (1980), "Distribution of quadratic forms in normal random variables —
+       evaluation by numerical integration", https://doi.org/10.1137/0901032
+    .. [2] Imhof (1961), "Computing the distribution of quadratic forms in normal
+       variables", https://doi.org/10.1093/biomet/48.3-4.419
 
     Examples
     --------
@@ -83,8 +92,11 @@ class QuadraticForm:
         Parameters
         ----------
         matrix : ndarray of shape (P, P)
+            The symmetric matrix A.
         vector : ndarray of shape (P,)
+            The vector b.
         constant : float, default=0.0
+            The number c.
 
         Returns
         -------

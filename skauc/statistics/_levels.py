@@ -28,7 +28,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 # Scores of equal rows differ by rounding, up to 16 units in the last place of a score
 # of 1000 features (3e-15); raw features with large means lose a factor of 100 more
@@ -160,21 +159,6 @@ class Levels:
         starts = np.flatnonzero(np.diff(block, prepend=-1))
         neg, pos = (np.add.reduceat(w, starts) for w in (self.neg, self.pos))
         return Levels(self.value[starts], neg, pos)
-
-    def auc_of(self, neg, pos) -> np.ndarray:
-        """AUC for other weights of the levels, of shape (..., d)."""
-        below = np.cumsum(neg, axis=-1) - neg / 2
-        won = (pos * below).sum(axis=-1)
-        return won / neg.sum(axis=-1) / pos.sum(axis=-1)
-
-    def sums_at(self, neg, pos) -> tuple[np.ndarray, ...]:
-        """Weights of the levels, shape (draws, d), from weights of the rows."""
-        sums = []
-        for weight, at in zip((neg, pos), self.row_levels, strict=True):
-            rows = np.ones(len(at)), at, np.arange(len(at) + 1)  # one entry per row
-            shape = len(at), len(self.value)
-            sums.append(weight @ sparse.csr_array(rows, shape))
-        return tuple(sums)
 
 
 def rounded_runs(ordered) -> np.ndarray:

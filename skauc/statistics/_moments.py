@@ -14,7 +14,7 @@ from ._block import as_rows
 from ._block_matrix import BlockMatrix
 from ._checks import as_numbers, check_flag, check_weights
 from ._collections import refuse_collection
-from ._numerics import RANGE, TINY, block_rows, parts_of
+from ._numerics import RANGE, TINY, block_rows, dense, parts_of
 from ._row_blocks import row_blocks
 
 _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
@@ -30,7 +30,7 @@ class Moments:
     this package? Computing them costs one pass over the data, merging two Moments P²
     operations.
 
-    Parameters
+    Attributes
     ----------
     n : float
         Sum of the weights; without weights the number of rows.
@@ -40,14 +40,22 @@ class Moments:
         Weighted sum of squares and products around the mean, not divided by n. Shape
         (P,) is the diagonal only (``featurewise=True``).
 
+    See Also
+    --------
+    skauc.class_moments : Makes the moments of both classes in one pass.
+    skauc.RowBlocks : Rows in blocks; the sum of their moments is that of all rows.
+    skauc.results.BinormalROC.from_moments :
+        The ROC curve of normal scores from two Moments.
+
     Notes
     -----
-    Float32 input is accumulated in float64. ``a + b`` merges two disjoint
-    samples exactly as if their rows had been stacked.
+    Float32 input is accumulated in float64. ``a + b`` merges two disjoint samples
+    exactly as if their rows had been stacked [1]_.
 
     References
     ----------
-    Chan, Golub & LeVeque (1983), https://doi.org/10.1080/00031305.1983.10483115
+    .. [1] Chan, Golub & LeVeque (1983), "Algorithms for computing the sample variance",
+       https://doi.org/10.1080/00031305.1983.10483115
 
     Examples
     --------
@@ -185,6 +193,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     Returns
     -------
     neg, pos : Moments
+        Of the negative and of the positive rows.
 
     Raises
     ------
@@ -192,17 +201,24 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
         If lengths differ, ``positive`` is not boolean, or X is not finite or outside
         the range of :meth:`skauc.results.Moments.from_samples`.
 
+    See Also
+    --------
+    RowBlocks : Rows in files or in blocks, in place of X.
+    GaussianAUCClassifier : The classifier that needs nothing but these moments.
+    skauc.results.Moments :
+        What the result holds; ``from_samples`` makes those of one class.
+
     Notes
     -----
     Products are summed around an origin near the rows, which prevents cancellation
-    (see :mod:`skauc.statistics`). Products of a sparse X are formed around 0. If
-    the mean of a column is large compared with its spread (the raw sum of squares is
-    more than 10⁴ times the centred one), the rows are made dense block by block
-    instead.
+    [1]_. Products of a sparse X are formed around 0. If the mean of a column is large
+    compared with its spread (the raw sum of squares is more than 10⁴ times the centred
+    one), the rows are made dense block by block instead.
 
     References
     ----------
-    Chan, Golub & LeVeque (1983), https://doi.org/10.1080/00031305.1983.10483115
+    .. [1] Chan, Golub & LeVeque (1983), "Algorithms for computing the sample variance",
+       https://doi.org/10.1080/00031305.1983.10483115
 
     Examples
     --------
@@ -297,9 +313,7 @@ def _check_range(moments, X, group):
     bad = ~((size <= high) & ((size >= low) | (size == 0) & (moments.mean == 0)))
     if not bad.any():
         return
-    rows = X[group][:, bad]
-    rows = rows.toarray() if sparse.issparse(rows) else rows
-    sizes = np.abs(rows.astype(float)).max(axis=0)
+    sizes = np.abs(dense(X[group][:, bad]).astype(float)).max(axis=0)
     for j, largest in zip(np.flatnonzero(bad), sizes, strict=True):
         if low <= largest <= high:  # a few values between zeros
             continue
@@ -319,7 +333,7 @@ def _dense(X, groups, weight, featurewise, origins=None):
     whole, chosen = np.empty((2, min(step, n), P))
     for part in parts_of(n, step):
         block = whole[: len(groups[0][part])]
-        block[:] = X[part].toarray() if sparse.issparse(X) else X[part]
+        block[:] = dense(X[part])
         for own, group in zip(sums, groups, strict=True):
             at = np.flatnonzero(group[part])
             w = np.ones(len(at)) if weight is None else weight[part][at]

@@ -19,7 +19,27 @@ MOMENTS = "estimate", "standard_error", "low", "high"
 
 
 class Estimate(NamedTuple):
-    """An estimate and its limits."""
+    """An estimate and its limits.
+
+    Attributes
+    ----------
+    estimate : float
+        The estimate itself.
+    low, high : float
+        Limits of its interval.
+
+    See Also
+    --------
+    skauc.results.AUCEstimate.gini : Returns it, for the Gini coefficient.
+    skauc.results.Interval : The limits alone.
+
+    Examples
+    --------
+    >>> from skauc import auc_estimate
+    >>> gini = auc_estimate([0, 0, 1, 1], [1, 3, 2, 4]).gini()
+    >>> gini.estimate
+    0.5
+    """
 
     estimate: float
     low: float

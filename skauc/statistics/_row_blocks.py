@@ -51,14 +51,21 @@ class RowBlocks:
         If ``blocks`` cannot be read, or cannot be read twice. The function that reads
         an invalid block raises an error that names the number of the block.
 
+    See Also
+    --------
+    class_moments : Counts, means and scatter matrices of all blocks.
+    auc_estimate : The AUC of a score in blocks.
+    IRLSLogisticRegression : Logistic regression of rows in blocks.
+
     Notes
     -----
     Results do not depend on how the rows are divided into blocks, up to rounding:
-    moments are merged around their means (Chan, Golub & LeVeque).
+    moments are merged around their means [1]_.
 
     References
     ----------
-    Chan, Golub & LeVeque (1983), https://doi.org/10.1080/00031305.1983.10483115
+    .. [1] Chan, Golub & LeVeque (1983), "Algorithms for computing the sample variance",
+       https://doi.org/10.1080/00031305.1983.10483115
 
     Examples
     --------

@@ -71,6 +71,11 @@ def clear_cache() -> None:
     only the next score takes longer, and warnings that were issued once for a data
     set may be issued again.
 
+    See Also
+    --------
+    make_cbauc_scorer : The scores whose decompositions are kept.
+    search_posterior : Scores all candidates by one decomposition.
+
     Examples
     --------
     >>> from skauc import clear_cache

@@ -20,7 +20,25 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 class Interval(NamedTuple):
-    """Limits ``(low, high)`` of an interval: floats, or arrays of many."""
+    """Limits ``(low, high)`` of an interval: floats, or arrays of many.
+
+    Attributes
+    ----------
+    low, high : float or ndarray
+        Lower and upper limits, in the units of the estimate.
+
+    See Also
+    --------
+    skauc.auc_estimate : ``confidence_interval`` of an estimate returns an Interval.
+    skauc.auc_posterior : ``interval`` of a posterior returns an Interval.
+
+    Examples
+    --------
+    >>> from skauc import auc_estimate
+    >>> limits = auc_estimate([0, 0, 1, 1], [1, 3, 2, 4]).confidence_interval(0.95)
+    >>> limits.low < 0.75 < limits.high
+    True
+    """
 
     low: Any
     high: Any

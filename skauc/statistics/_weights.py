@@ -38,24 +38,30 @@ class SampleWeightWarning(UntrustedAUCWarning):
       are right for weights of any kind.
     - **Sampling weights** of independent rows: pass ``groups=np.arange(n)`` to
       functions that take groups, and ``covariance="HC0"``, ``"HC1"`` or ``"cluster"``
-      with X, y and ``sample_weight`` to the tables and tests of
+      [2]_ with X, y and ``sample_weight`` to the tables and tests of
       :class:`skauc.IRLSLogisticRegression`. These errors do not depend on the scale of
-      the weights, and there is no warning. Neither is there one where only ratios
-      enter: in ``fit``, and in :func:`skauc.bootstrap_auc`.
+      the weights, and there is no warning. There is no warning either where only ratios
+      matter: in ``fit``, and in :func:`skauc.bootstrap_auc`.
     - **Elsewhere** divide the weights w by ``sum(w**2)/sum(w)``. They then add up to
-      the effective number of rows, ``sum(w)**2/sum(w**2)``, and errors are about right.
-      Weights that add up to less than this number, such as relative weights of sum 1,
-      are multiplied so that they add up to it.
+      the effective number of rows [1]_, ``sum(w)**2/sum(w**2)``, and errors are about
+      right. Weights that add up to less than this number, such as relative weights of
+      sum 1, are multiplied so that they add up to it.
 
     Parameters
     ----------
     message : str
         What is doubtful, by how much, and a remedy.
 
+    See Also
+    --------
+    skauc.auc_estimate : Takes ``groups``, with which weights of any kind are right.
+    skauc.bootstrap_auc : Resamples rows, so that the scale of weights does not matter.
+    skauc.IRLSLogisticRegression : Has robust errors for sampling weights.
+
     References
     ----------
-    Kish (1965), Survey Sampling, Wiley (effective number of rows); Lumley (2010),
-    https://doi.org/10.1002/9780470580066
+    .. [1] Kish (1965), *Survey Sampling*, https://openlibrary.org/isbn/9780471109495
+    .. [2] Lumley (2010), *Complex Surveys*, https://doi.org/10.1002/9780470580066
 
     Examples
     --------

@@ -261,7 +261,7 @@ def test_few_strong_signals_are_shrunk_as_by_their_posterior():
     model = learnt(X, positive)
     slab = model.learnt.models[0].slab
     k = int(np.argmax(slab.weight))
-    knots = slab.knots.value
+    knots = slab.knots
     # share π and τ from two knots: the posterior odds and the shrinkage far out
     far = int(np.argmax(np.abs(knots)))
     shrink = slab.mean[k, far] / knots[far]
@@ -329,13 +329,15 @@ def test_join_is_the_weighted_mean_of_probits(n_neg, n_pos, P, signal, auc):
         return np.sqrt(variance) / stats.norm.pdf(x)
 
     posterior = projection.auc(Left(auc))
-    square = max(0.3, abs(z - m)) ** 2
-    w = max(2 / 3, square / (square + error(m + 2 / 3 * (z - m)) ** 2))
+    w = max(2 / 3, 1 - (error(m + 2 / 3 * (z - m)) / (z - m)) ** 2)
     estimate = m + w * (z - m)
     assert posterior.mean_probit() == pytest.approx(estimate)
-    deviation = (1 + 0.6 * min(1, 10 * P / n)) * error(estimate)
+    deviation = np.sqrt(1 + np.log10(1 + 10 * P / n) / 2) * error(estimate)
     assert np.sqrt(posterior.probit_moments()[1]) == pytest.approx(deviation)
     assert projection.towards(Left(auc), 1 / 3) == pytest.approx((z - m) / 3)
+    # all pairs left out are ordered: as Clopper and Pearson's limit
+    assert (posterior.interval()[1] == 1.0) == (auc == 1.0)
+    assert (posterior.swapped().interval()[0] == 0.0) == (auc == 1.0)
 
 
 @pytest.mark.parametrize("distance", [0.0, 1.5])

@@ -165,7 +165,7 @@ MODELS = [LogisticRegression(C=C).fit(Z60[:, None], Y60) for C in (0.01, 1.0)]
     lambda ax: skauc.empirical_roc(Y60, Z60).plot(ax, name="a long name"),
     lambda ax: CalibrationDisplay.from_predictions(Y60, P60, ax=ax),
     lambda ax: DecisionCurveDisplay.from_predictions(Y60, P60, ax=ax),
-    lambda ax: skauc.AUCPosteriorDisplay.from_predictions(Y60, Z60, ax=ax),
+    lambda ax: skauc.auc_posterior(MODELS[1], Z60[:, None], Y60).plot(ax),
     lambda ax: skauc.search_posterior(MODELS, Z60[:, None], Y60).plot(ax),
 ])  # fmt: skip
 def test_legends_cover_no_curve_in_a_column_of_a_journal(plt, draw):

@@ -23,7 +23,7 @@ def searched(grid):
 
 def test_one_numeric_parameter_is_a_line_with_a_band():
     search = searched({NAME: CS[::-1]})
-    display = SearchDisplay.from_search(search, X, Y, random_state=0, name="ridge")
+    display = SearchDisplay.from_search(search, X, Y, random_state=0)
     posterior = display.posterior
     x, y = display.line_.get_data()
     assert x.tolist() == CS
@@ -39,7 +39,7 @@ def test_one_numeric_parameter_is_a_line_with_a_band():
     assert display.one_sd_.get_ydata() == [posterior.auc.mean()[simple]]
     assert display.figure_ is display.ax_.figure
     texts = [t.get_text() for t in display.ax_.get_legend().get_texts()]
-    assert texts[0] == "ridge: 95% interval"
+    assert texts[0] == "95% interval"
     # the chosen candidate, as search_posterior reports it
     low, high = posterior.selected.interval(0.95)
     auc = f"AUC {posterior.selected.mean():.2f}, {low:.2f} to {high:.2f}"
@@ -87,9 +87,7 @@ def test_categories_are_intervals():
 def test_axes_of_the_caller_and_options(plt):
     _, ax = plt.subplots()
     posterior = search_posterior(searched({NAME: CS}), X, Y, random_state=0)
-    display = posterior.plot(ax, despine=True, name="a")
-    assert display.ax_ is ax
-    assert not ax.spines["top"].get_visible()
+    assert posterior.plot(ax).ax_ is ax
     other = SearchDisplay(posterior, simplest=-np.arange(4), parameters=NAME).plot()
     assert other.ax_ is not ax
     k = posterior.simplest(-np.arange(4))

@@ -54,6 +54,20 @@ def test_three_correlated_curves_of_delong():
     assert result.pvalue == pytest.approx(expected["pvalue"], rel=1e-9)
 
 
+@pytest.mark.parametrize("name", PROC["contrasts"])
+def test_combinations_of_delongs_patients(name):
+    """Any contrast LA follows from the AUCs and their covariance S: (LSL')⁻¹."""
+    scores = SAS["albumin"], SAS["total_protein"], -np.array(SAS["kg_score"])
+    expected, result = PROC["contrasts"][name], compare_auc(SAS["benefit"], *scores)
+    L = np.atleast_2d(expected["L"])
+    estimate, spread = L @ result.auc, L @ result.covariance @ L.T
+    np.testing.assert_allclose(estimate, np.ravel(expected["estimate"]), rtol=1e-10)
+    error = np.ravel(expected["standard_error"])
+    np.testing.assert_allclose(np.sqrt(np.diag(spread)), error, rtol=1e-10)
+    chi_square = estimate @ np.linalg.pinv(spread, hermitian=True) @ estimate
+    assert chi_square == pytest.approx(expected["chi_square"], rel=1e-8)
+
+
 @pytest.mark.parametrize(("a", "b", "rows", "t", "df", "p"), PROC["unpaired"])
 def test_proc_unpaired_with_students_t(a, b, rows, t, df, p):
     one = two = np.ones(len(Y), bool)

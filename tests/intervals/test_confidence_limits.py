@@ -42,13 +42,9 @@ def test_hanley_and_mcneils_variance_from_exponential_scores(rate):
     assert estimate.standard_error("hanley_mcneil") ** 2 == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("transform", ["none", "logit", "probit"])
+@pytest.mark.parametrize("transform", ["none", "logit"])
 def test_wald_limits_have_the_tails_that_are_requested(transform):
-    forward = {
-        "none": lambda a: a,
-        "logit": lambda a: np.log(a / (1 - a)),
-        "probit": stats.norm.ppf,
-    }[transform]
+    forward = stats.logistic.ppf if transform == "logit" else float
     estimate = auc_estimate(*oracles.rows_of_auc(50, 40, 0.8))
     how = {"method": "delong", "transform": transform}
     low, _ = estimate.confidence_interval(0.97, alternative="greater", **how)

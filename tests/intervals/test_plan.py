@@ -7,12 +7,11 @@ from scipy.stats import multivariate_normal, norm
 from skauc import auc_power
 
 
-def planned_variance(auc, n_neg, n_pos, method="binormal"):
-    """The variance by which a test of level ½ has its power, Φ((A − A₀)/SE)."""
-    null = auc - 0.02
-    options = {"alternative": "greater", "alpha": 0.5, "method": method}
-    power = auc_power(auc, null=null, n_neg=n_neg, n_pos=n_pos, test="score", **options)
-    return ((auc - null) / norm.ppf(power)) ** 2
+def planned_variance(auc, n_neg, n_pos):
+    """Half of that by which a test of two samples at level ½ has its power, Φ(Δ/SE)."""
+    options = {"alternative": "greater", "alpha": 0.5, "margin": 0.02}
+    power = auc_power(auc, auc2=auc, n_neg=n_neg, n_pos=n_pos, **options)
+    return (0.02 / norm.ppf(power)) ** 2 / 2
 
 
 def planned_covariance(a, b, n_neg, n_pos, r0, r1):
@@ -26,7 +25,6 @@ def planned_covariance(a, b, n_neg, n_pos, r0, r1):
         margin=margin,
         alpha=0.5,
         alternative="greater",
-        method="binormal",
         **sizes,
     )
     variance = ((a - b + margin) / norm.ppf(power)) ** 2
@@ -103,7 +101,7 @@ def test_equal_scores_have_the_variance_as_covariance():
 def test_obuchowski_by_hand():
     # κ = 2, a = 1.414 · 1: .0099 e^{−.999698} (5·1.999396 + 8 + 9.999396/2)/n₁
     auc = norm.cdf(1.0)
-    expected = 0.0099 * np.exp(-0.999698) * (9.99698 + 8 + 4.999698) / 50
-    assert planned_variance(auc, 100, 50, "obuchowski") == pytest.approx(
-        expected, rel=1e-9
-    )
+    expected = 0.0099 * np.exp(-0.999698) * (9.99698 + 8 + 4.999698) / 5
+    power = auc_power(auc, n_neg=10, n_pos=5, alternative="greater", alpha=0.5)
+    found = ((auc - 0.5) / norm.ppf(power)) ** 2  # power = Φ((A − ½)/SE)
+    assert found == pytest.approx(expected, rel=1e-9)

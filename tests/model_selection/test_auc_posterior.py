@@ -658,11 +658,7 @@ def test_a_clean_answer_has_no_warnings():
         assert auc_posterior(model, X, Y).warnings == ()
 
 
-@pytest.mark.parametrize(
-    "scorer",
-    [make_cbauc_scorer(output="dict"), lpo_auc_scorer, cv_auc_scorer],
-    ids=["dict", "lpo", "cv"],
-)
+@pytest.mark.parametrize("scorer", [lpo_auc_scorer, cv_auc_scorer], ids=["lpo", "cv"])
 def test_every_search_says_it_once_per_data_set(scorer):
     rows, y = oversampled(0)
     for _ in range(3):

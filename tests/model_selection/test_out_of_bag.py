@@ -145,7 +145,10 @@ def test_pairs_of_members_that_saw_neither(name):
 
 
 def test_the_width_is_that_of_the_placements():
-    """1.6 times DeLong's deviation over pairs; a row of weight 2 is two rows."""
+    """Twice the larger of DeLong's variance over pairs and Hanley and McNeil's.
+
+    A row of weight 2 is two rows.
+    """
     model = clone(FOREST).set_params(n_estimators=150, max_samples=0.5)
     model.fit(X, Y, COUNTS)
     posterior = auc_posterior(model, X, Y, sample_weight=COUNTS)
@@ -156,11 +159,14 @@ def test_the_width_is_that_of_the_placements():
     copies = COUNTS.astype(int)
     sides = np.repeat(of_neg, copies[Y == 0]), np.repeat(of_pos, copies[Y == 1])
     variance = sum(np.var(side, ddof=1) / len(side) for side in sides)
-    n = COUNTS.sum()
-    z = norm.ppf((auc * n + 0.5) / (n + 1))
+    n_pos, n = COUNTS[Y == 1].sum(), COUNTS.sum()
+    A = (auc * n + 0.5) / (n + 1)
+    shape = (1 - A) / (2 - A) + A / (1 + A)
+    expected = A * (1 - A) * (1 + (n / 2 - 1) * shape) / (n_pos * (n - n_pos))
+    z = norm.ppf(A)
     assert posterior.mean() == pytest.approx(norm.cdf(z))
     _, of_probit = posterior.probit_moments()
-    assert of_probit == pytest.approx(1.6**2 * variance / norm.pdf(z) ** 2)
+    assert of_probit == pytest.approx(2 * max(variance, expected) / norm.pdf(z) ** 2)
 
 
 @SILENT

@@ -132,7 +132,7 @@ def test_refits_replace_pairs_that_they_contradict(monkeypatch):
 
 @pytest.mark.parametrize("shape", [(60, 5), (60, 40), (60, 300)])
 def test_ordinary_rows_are_not_refitted(shape, monkeypatch):
-    monkeypatch.setattr(LEFT_OUT + "_by_samples", None)  # a refit would raise
+    monkeypatch.setattr(LEFT_OUT + "_by_clones", None)  # a refit would raise
     for seed, C in enumerate([1e-2, 1.0, 1e2]):
         for signals in (0, 5):
             y, X, _ = noise(*shape, seed=seed, signals=0)

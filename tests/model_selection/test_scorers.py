@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import UndefinedMetricWarning, UnsetMetadataPassedError
 from sklearn.feature_selection import SelectKBest
@@ -264,18 +264,6 @@ def test_cv_is_cross_val_score():
     assert once(MODEL, X, Y) == once(MODEL, X, Y)
 
 
-def test_cv_pooling_weighs_folds_by_pairs():
-    cv = KFold(4)
-    auc, pairs = [], []
-    for train, test in cv.split(X):
-        model = LogisticRegression().fit(X[train], Y[train])
-        auc.append(roc_auc_score(Y[test], model.decision_function(X[test])))
-        pairs.append(Y[test].sum() * (1 - Y[test]).sum())
-    pooled = make_cv_auc_scorer(cv=cv, pooling="pairs")(MODEL, X, Y)
-    assert pooled == pytest.approx(np.average(auc, weights=pairs), rel=1e-13)
-    assert len(set(pairs)) > 1
-
-
 def test_cv_never_flips_signs_on_noise():
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
@@ -337,26 +325,6 @@ def test_regressors_on_two_labels(labels):
     assert make_cbauc_scorer(pos_label=labels[0])(model, X, y) == pytest.approx(up)
     accuracy = np.mean((model.predict(X) > np.mean(labels)) == Y)
     assert bee_scorer(model, X, y) == pytest.approx(accuracy, abs=0.1)
-
-
-# -------------------------------------------------------------- several numbers
-
-
-def test_numbers_of_a_multimetric_search():
-    scorer = make_cbauc_scorer(output="dict")
-    posterior = auc_posterior(MODEL, X, Y)
-    found = scorer(MODEL, X, Y)
-    assert list(found)[:4] == ["auc", "choice", "score", "contrast_00"]
-    assert found["auc"] == pytest.approx(cbauc_scorer(MODEL, X, Y), rel=1e-12)
-    assert found["choice"] == pytest.approx(posterior.choice("probit"), rel=1e-12)
-    assert all(isinstance(value, float) for value in found.values())
-    assert len([name for name in found if name.startswith("contrast_")]) == 32
-    A, b = load_iris(return_X_y=True)
-    model = clone(PIPE).fit(A, b)
-    found = scorer(model, A, b)
-    assert found["auc"] == pytest.approx(cbauc_scorer(model, A, b), rel=1e-12)
-    probit = make_cbauc_scorer(scale="probit")
-    assert found["choice"] == pytest.approx(probit(model, A, b), rel=1e-9)
 
 
 @HELD_OUT
@@ -461,7 +429,6 @@ def test_a_scorer_fits_nothing(name, count_fits):
         fits.clear()
         for scorer in (cbauc_scorer, ebauc_scorer, bee_scorer):
             scorer(fitted, X, Y)
-        make_cbauc_scorer(output="dict")(fitted, X, Y)
         assert fits == []
 
 
@@ -497,7 +464,6 @@ def test_requests_of_ready_made_scorers(scorer):
     with config_context(enable_metadata_routing=True):
         requested = scorer.set_score_request(sample_weight=True)
         assert requested is not scorer
-        assert requested.set_score_request(sample_weight=True) is requested
         assert not scorer.get_metadata_routing().score.requests.get("sample_weight")
         model = LogisticRegression().set_fit_request(sample_weight=True)
         with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):

@@ -19,7 +19,6 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     HalvingGridSearchCV,
-    HalvingRandomSearchCV,
     RandomizedSearchCV,
     TunedThresholdClassifierCV,
     check_cv,
@@ -58,7 +57,6 @@ PIPE = make_pipeline(StandardScaler(), LogisticRegression())
 NAME = "logisticregression__C"
 GRID = {NAME: CS}
 FREE = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
-DICT = make_cbauc_scorer(output="dict")
 L1 = {"solver": "liblinear", **l1_part(1)}
 pytestmark = [
     pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning"),
@@ -332,14 +330,15 @@ def test_halving_failed_candidates_and_several_scores():
     last = np.flatnonzero(results["iter"] == results["iter"].max())
     assert got.row.tolist() == last.tolist()
     assert got.row[got.selected_index] == search.best_index_
-    search = GridSearchCV(
-        PIPE, GRID, scoring=DICT, cv=ResubstitutionSplit(), refit=False
-    )
-    search.fit(X, Y).cv_results_["mean_test_choice"][0] = np.nan
+    several = {"own": cbauc_scorer, "other": "roc_auc"}
+    search = GridSearchCV(PIPE, GRID, scoring=several, cv=2, refit=False)
+    search.fit(X, Y).cv_results_["mean_test_own"][0] = np.nan
     got = search_posterior(search, X, Y)
     assert got.row.tolist() == [1, 2, 3]
-    assert got.selected_index == int(
-        np.argmax(search.cv_results_["mean_test_choice"][1:])
+    assert got.score is None
+    search.refit = "other"
+    assert search_posterior(search, X, Y).score.tolist() == pytest.approx(
+        search.cv_results_["mean_test_other"].tolist()
     )
 
 
@@ -521,41 +520,35 @@ def test_models_of_other_rows_are_not_compared_in_silence():
 # --------------------------------------------------------------------- the 1-SD rule
 
 
-def results(choice, place, values):
-    """``cv_results_`` of candidates at known places of the sketch."""
-    out = {f"mean_test_contrast_{k:02d}": np.zeros(len(choice)) for k in range(32)}
-    for k, column in enumerate(np.transpose(place)):
-        out[f"mean_test_contrast_{k:02d}"] = column
-    return out | {
-        "mean_test_choice": np.array(choice),
-        "params": [{"C": v} for v in values],
-    }
+def results(split, values):
+    """``cv_results_`` of candidates with known scores (m, K) of folds."""
+    split = np.array(split)
+    out = {f"split{k}_test_score": column for k, column in enumerate(split.T)}
+    out["mean_test_score"] = split.mean(axis=1)
+    return out | {"params": [{"C": value} for value in values]}
 
 
 def test_rule_by_hand():
-    place = np.array([[0.0, 3.0], [0.3, 0.4], [0.0, 0.0], [0.6, 0.0]])
-    found = results([0.0, 0.7, 0.9, 1.4], place, [1.0, 2.0, 3.0, 4.0])
-    # less the first coordinate they are behind the best by .9, .5, 0, .1
-    # and differ from it with deviations of 3, .5, 0, .6
+    # behind the best by .4, .2, 0, .1, with deviations of (1/2 + 1)^½ times these gaps
+    split = [[0.2, 0.6], [0.6, 0.6], [0.8, 0.8], [0.4, 1.0]]
+    found = results(split, [1.0, 2.0, 3.0, 4.0])
+    sd = np.sqrt(1.5) * np.std(np.array(split) - 0.8, axis=1, ddof=1)
     for options, expected in (
-        ({}, 0),
-        ({"within": 0.2}, 2),
-        ({"simplest": "largest", "within": 0.2}, 3),
+        ({"within": 0.99 * 0.4 / sd[0]}, 2),
+        ({"within": 1.01 * 0.4 / sd[0]}, 0),
+        ({"simplest": "largest", "within": 1.01 * 0.1 / sd[3]}, 3),
         ({"within": 0}, 2),
-        ({"within": 0.29}, 2),
-        ({"within": 0.31}, 0),
     ):
         assert one_sd_rule("C", **options)(found) == expected
-    failed = results([0.5, 0.6, np.nan, 0.7], np.eye(4), [1, 1, 0, 2])
+    failed = results([[0.5, 0.5], [0.6, 0.6], [np.nan] * 2, [0.6, 0.8]], [1, 1, 0, 2])
     assert one_sd_rule("C")(failed) == 1  # the better of equally simple ones
-    rounded = results([0.5 - 1e-15, 0.5, 0.4], [[0.0], [1e-16], [9.0]], [1, 2, 3])
+    rounded = results([[0.5 - 1e-15] * 2, [0.5] * 2, [0.4] * 2], [1, 2, 3])
     assert one_sd_rule("C", within=0)(rounded) == 0
 
 
 def test_rule_of_folds_is_nadeaus_and_bengios():
     split = np.array([[0.70, 0.80, 0.75], [0.80, 0.82, 0.81], [0.78, 0.80, 0.82]])
-    found = {f"split{k}_test_score": split[:, k] for k in range(3)}
-    found["params"] = [{"C": c} for c in (1, 2, 3)]
+    found = results(split, (1, 2, 3))
     gaps = split - split[1]
     sd = np.sqrt((1 / 3 + 1 / 2) * gaps.var(axis=1, ddof=1))
     behind = -gaps.mean(axis=1)
@@ -564,33 +557,13 @@ def test_rule_of_folds_is_nadeaus_and_bengios():
         assert one_sd_rule("C", within=within)(found) == near[0]
 
 
-def test_the_sketch_keeps_the_distances_of_the_joint_posterior(posterior):
+@pytest.mark.parametrize("scoring", [cbauc_scorer, "roc_auc"], ids=str)
+def test_rule_over_folds(scoring):
     rule = one_sd_rule(NAME)
-    search = GridSearchCV(
-        PIPE, GRID, scoring=DICT, cv=ResubstitutionSplit(), refit=rule
-    ).fit(X, Y)
-    found = search.cv_results_
-    place = [found[f"mean_test_contrast_{k:02d}"] for k in range(32)]
-    place, best = np.transpose(place), int(np.argmax(posterior.joint.mean))
-    got = np.linalg.norm(place - place[best], axis=1)
-    keep = np.arange(len(CS)) != best
-    expected = posterior.joint.deviation_from(best)[keep]
-    # χ²_31/31: the standard deviation of a distance is 1/√62 = .127 of itself
-    assert np.abs(np.log(got[keep] / expected)).max() < 0.45
-    choice = found["mean_test_choice"] - place[:, 0]
-    assert np.diff(choice) == pytest.approx(np.diff(posterior.joint.mean), abs=1e-9)
-    near = np.flatnonzero(choice[best] - choice <= got)
-    assert search.best_index_ == near[0]
+    search = GridSearchCV(PIPE, GRID, scoring=scoring, cv=5, refit=rule).fit(X, Y)
+    assert search.best_index_ <= np.argmax(search.cv_results_["mean_test_score"])
     assert pickle.loads(pickle.dumps(rule)) == rule
     assert repr(rule).startswith(f"OneSDRule(parameter='{NAME}'")
-
-
-@pytest.mark.parametrize("scoring", [DICT, cbauc_scorer, "roc_auc"], ids=str)
-def test_rule_over_folds(scoring):
-    search = GridSearchCV(PIPE, GRID, scoring=scoring, cv=5, refit=one_sd_rule(NAME))
-    found = search.fit(X, Y).cv_results_
-    name = "choice" if scoring is DICT else "score"
-    assert search.best_index_ <= int(np.argmax(found[f"mean_test_{name}"]))
 
 
 def test_rule_of_one_score():
@@ -605,22 +578,22 @@ def test_rule_of_one_score():
     [
         (lambda: one_sd_rule(3), "parameter must be a name, got 3"),
         (
-            lambda: one_sd_rule("D")(results([0.5], np.eye(1), [1])),
+            lambda: one_sd_rule("D")(results([[0.5]], [1])),
             "parameter must name a parameter of all candidates, got 'D' where",
         ),
         (
-            lambda: one_sd_rule("C")(results([np.nan], np.eye(1), [1])),
+            lambda: one_sd_rule("C")(results([[np.nan] * 2], [1])),
             "cv_results must hold a finite score, got none",
         ),
         (
-            lambda: one_sd_rule("C")(results([0.5], np.eye(1), ["a"])),
+            lambda: one_sd_rule("C")(results([[0.5]], ["a"])),
             "C must hold numbers",
         ),
         (
             lambda: one_sd_rule("C")(
                 {"mean_test_a": [0.5], "mean_test_b": [0.5], "params": [{"C": 1}]}
             ),
-            r"scores of make_cbauc_scorer\(output=\"dict\"\), got \['mean",
+            r"cv_results_ must hold one score, got \['mean",
         ),
     ],
 )
@@ -678,21 +651,3 @@ def test_candidates_whose_fit_fails_are_left_out(error_score):
     if np.isfinite(error_score):
         with pytest.raises(ValueError, match="C"):
             search_posterior(search, X, Y)
-
-
-@pytest.mark.parametrize("kind", [HalvingGridSearchCV, HalvingRandomSearchCV])
-@pytest.mark.parametrize("refit", ["choice", "score"])
-def test_several_numbers_in_halving_searches(kind, refit):
-    """They choose as a search whose only score is the probit of the Bayesian AUC."""
-    grid = {"logisticregression__C": [0.01, 0.1, 1.0, 10.0]}
-    how = {"cv": ResubstitutionSplit(), "random_state": 0}
-    if kind is HalvingRandomSearchCV:
-        how["n_candidates"] = 4
-    several = kind(PIPE, grid, scoring=DICT, refit=refit, **how).fit(X, Y)
-    single = make_cbauc_scorer(scale="probit")
-    expected = kind(PIPE, grid, scoring=single, **how).fit(X, Y)
-    assert several.best_params_ == expected.best_params_
-    scores = [s.cv_results_["mean_test_score"] for s in (several, expected)]
-    assert scores[0] == pytest.approx(scores[1], rel=1e-12)
-    found = search_posterior(several, X, Y, random_state=0)
-    assert several.best_index_ in found.row

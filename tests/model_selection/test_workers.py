@@ -27,7 +27,7 @@ from skauc import (
     cbauc_scorer,
     compare_cross_val_auc,
     cross_val_auc,
-    make_cbauc_scorer,
+    lpo_auc_scorer,
     make_cv_auc_scorer,
     search_posterior,
 )
@@ -135,14 +135,9 @@ def test_a_second_search_warns_again():
     """And so does a search over other candidates; each of them once."""
     copies = X.iloc[np.r_[:40, :20]]
     grids = {"C": [0.1, 1.0]}, {"C": [0.1, 1.0]}, {"C": [0.3, 3.0, 9.0]}
-    scorer = make_cbauc_scorer(output="dict")
     for grid in grids:
-        search = GridSearchCV(
-            *(LogisticRegression(), grid),
-            scoring=scorer,
-            refit="choice",
-            cv=ResubstitutionSplit(),
-        )
+        model, how = LogisticRegression(), {"cv": ResubstitutionSplit()}
+        search = GridSearchCV(model, grid, scoring=lpo_auc_scorer, **how)
         with pytest.warns(UntrustedAUCWarning, match="are copies") as said:
             search.fit(copies, Y)
         assert len(said) == 1
@@ -152,4 +147,4 @@ def test_a_second_search_warns_again():
             assert len(said) == 1
     for _ in range(3):
         with pytest.warns(UntrustedAUCWarning, match="are copies"):
-            scorer(search.best_estimator_, copies, Y)
+            lpo_auc_scorer(search.best_estimator_, copies, Y)

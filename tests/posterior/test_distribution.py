@@ -82,7 +82,7 @@ def test_plot_is_the_display(posterior):
     assert display.posterior is posterior
     assert display.ax_ is ax
     low, high = posterior.interval(0.5)
-    text = f"ridge: {posterior.mean():.2f} [{low:.2f}, {high:.2f}]"
+    text = f"ridge (AUC {posterior.mean():.2f}, {low:.2f} to {high:.2f})"
     assert display.line_.get_label() == text
     plt.close("all")
 

@@ -1,22 +1,23 @@
 """Properties of a fitted transformer: affine, fitted with y, repeatable.
 
-The class of the transformer decides where it is known; otherwise the transformer is
-tried on rows. This module knows scikit-learn's transformers and no models.
+The class of the transformer decides whether it is affine. Whether it uses y is tried on
+rows where the class does not show it. This module knows scikit-learn's transformers and
+no models.
 """
-
-from copy import copy
 
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 from sklearn.decomposition import PCA, FastICA, IncrementalPCA, TruncatedSVD
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.frozen import FrozenEstimator
 from sklearn.kernel_approximation import RBFSampler
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
-    OneHotEncoder,
     RobustScaler,
     StandardScaler,
     TargetEncoder,
@@ -24,14 +25,7 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 from sklearn.utils import get_tags
 
-from ._estimators import (
-    cached_for,
-    dense,
-    has_columns,
-    is_known,
-    n_columns,
-    n_rows,
-)
+from ._estimators import cached_for, dense, is_known
 
 # Modules of scikit-learn: whether fits of their transformers ignore y, and whether
 # fit_transform returns the rows of transform; TargetEncoder is an exception to both
@@ -52,33 +46,37 @@ _BY_COLUMN = {
     *("sklearn.random_projection", "sklearn.feature_selection"),
 }
 _DIVIDE = StandardScaler, RobustScaler, MaxAbsScaler
-_RANDOM = GaussianRandomProjection, SparseRandomProjection
-_COMPONENTS = PCA, IncrementalPCA, TruncatedSVD, *_RANDOM  # z = C(x − c)
+# z = C(x − c)
+_COMPONENTS = (
+    *(PCA, IncrementalPCA, TruncatedSVD, NeighborhoodComponentsAnalysis),
+    *(GaussianRandomProjection, SparseRandomProjection),
+)
 _PROJECTIONS = PCA | FastICA | TruncatedSVD  # fit_transform returns what transform does
-_MOST_NUMBERS = 2**25  # entries sent through a step of unknown class: 256 MB
 _SAME = 1e-6  # share of a column's range that rounding may leave
 _ROUNDINGS = 32  # roundings of a column's largest entry, which may be far from 0
 
 
-def transpose_of(step, rows, behind):
-    """``W -> A W`` of an affine step ``z = Aᵀ(x − c)``; None if it is not affine.
+def transpose_of(step):
+    """``W -> A W`` of an affine step ``z = Aᵀ(x − c)``; None if it is not known as one.
 
     Parameters
     ----------
     step : fitted transformer
-    rows, behind : array-like, sparse matrix or frame
-        Its input and its output.
 
     Returns
     -------
     callable or None
         From directions of shape (P_behind, K) to those of shape (P_front, K).
     """
+    if isinstance(step, FrozenEstimator):
+        return transpose_of(step.estimator)
     if hasattr(step, "get_support"):
         support = step.get_support()
         return lambda W: _spread(W, support)
     if isinstance(step, _DIVIDE):
         return lambda W: W if step.scale_ is None else W / step.scale_[:, None]
+    if isinstance(step, FunctionTransformer) and step.func is None:
+        return lambda W: W  # as a ColumnTransformer passes columns through
     if isinstance(step, MinMaxScaler):
         # z = x · scale_ + min_: this scaler multiplies
         return lambda W: step.scale_[:, None] * W
@@ -88,7 +86,9 @@ def transpose_of(step, rows, behind):
             # z_k/√λ_k, λ_k the variance of component k: A = (C/√λ)ᵀ
             components = components / np.sqrt(step.explained_variance_)[:, None]
         return lambda W: components.T @ W
-    return _unknown_transpose(step, rows, behind)
+    if isinstance(step, LinearDiscriminantAnalysis):
+        return lambda W: step.scalings_[:, : len(W)] @ W
+    return None
 
 
 def _spread(W, support):
@@ -96,43 +96,6 @@ def _spread(W, support):
     out = np.zeros((len(support), W.shape[1]))
     out[support] = W
     return out
-
-
-def _unknown_transpose(step, rows, behind):
-    """``W -> A W`` of a step of unknown class, if it maps lines to lines; else None."""
-    # an encoder refuses numbers that are no category, or warns of them
-    if isinstance(step, OneHotEncoder) or not has_columns(rows):
-        return None
-    n, width = n_rows(rows), n_columns(rows)
-    if max(n, width) * width > _MOST_NUMBERS:
-        return None
-    try:
-        # all rows are tried: an imputer or a step that clips is affine for most rows
-        if not _maps_lines(step, *(dense(X).astype(float) for X in (rows, behind))):
-            return None
-        # f(e_j) − f(0) is the j-th row of A
-        A = _image(step, np.eye(width)) - _image(step, np.zeros((1, width)))
-    except Warning:  # which the user made an error
-        raise
-    except Exception:  # a step that refuses such rows is not an affine map
-        return None
-    return lambda W: A @ W
-
-
-def _maps_lines(step, a, image):
-    """Whether ``f(2a − b) = 2f(a) − f(b)``, as for an affine f; b is another row."""
-    b, image_b = np.roll(a, 1, axis=0), np.roll(image, 1, axis=0)
-    if not np.isfinite(a).all():  # no line goes through a missing number
-        return False
-    return _equal(2 * image - image_b, _image(step, 2 * a - b))
-
-
-def _image(step, rows):
-    """Output of a step for made-up rows, which have no names of features."""
-    step = copy(step)
-    vars(step).pop("feature_names_in_", None)
-    with np.errstate(all="ignore"):
-        return dense(step.transform(rows))
 
 
 def _equal(expected, got):

@@ -3,10 +3,10 @@
 The posterior of the class means and the covariance, given *all* features, does not
 depend on how a direction was chosen. Affine steps compose: ``z = Aᵀ(x − c)`` and
 ``s = wᵀz`` give ``s = (A w)ᵀx`` up to a constant, also if the step used y. Directions
-are mapped back through scalers, selectors, PCA, PLS, discriminants as transformers,
-and unions and column transformers of these. If a step is not affine and ignores y
-(one-hot encoder, imputer, splines), the features start behind it. If a step is not
-affine and uses y (a target encoder), no closed form holds; ``broken_by`` names it.
+are mapped back through scalers, selectors, PCA, discriminants as transformers, and
+unions and column transformers of these. If a step is not known as affine and ignores y
+(one-hot encoder, imputer, splines), the features start behind it. If it uses y (a
+target encoder), no closed form holds; ``broken_by`` names it.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class _Walk:
         width = n_columns(behind)
         if projects(step, n_columns(rows), width):
             self.components.append(width)
-        transpose = transpose_of(step, rows, behind)
+        transpose = transpose_of(step)
         name = type(step).__name__
         saw_y = node.saw_y or (name if sees_y(step, rows, self.y) else None)
         if transpose is not None:

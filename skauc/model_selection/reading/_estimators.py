@@ -290,7 +290,8 @@ def checked_rows(X, y, sample_weight, pos_label, groups=None):
     refuse_collection("X", X)
     X, labels = indexable(X, check_labels(y))
     given = X, labels, groups
-    return check_counted(labels, sample_weight, *given, pos_label=pos_label)
+    *known, groups = check_counted(labels, sample_weight, *given, pos_label=pos_label)
+    return *known, check_groups(groups, len(known[0]))
 
 
 def fitted_to_rows(estimator, X, y, weight, rows, group=None):
@@ -317,6 +318,12 @@ def scores_towards(model, X, y, positive) -> np.ndarray:
     score = -score if positive[y == lower].any() else score
     name = f"scores of a fitted {type(model).__name__}"
     return check_score(score, n_rows(X), name=name)
+
+
+def scores_of_clone(estimator, X, y, positive, weight, groups, train, test):
+    """Scores of the rows ``test`` by a clone fitted to the rows ``train``."""
+    model = fitted_to_rows(estimator, X, y, weight, train, groups)
+    return scores_towards(model, take_rows(X, test), y, positive)
 
 
 def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=None):

@@ -141,13 +141,13 @@ class FittedModel:
         Larger is more positive; ``rows.X @ w`` up to a constant.
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,) or None
+    which : ndarray of int of shape (n,), or slice
+        The rows of the pair among those of all classes.
+    pos_label : label
     pair : tuple of (label, label) or None
         The two classes among more than two.
     flipped : bool
         Whether the positive class is ``classes_[0]``.
-    which : ndarray of int of shape (n,) or None
-        The rows of the pair among those of all classes.
-    pos_label : label
     """
 
     scored: ScoredRows
@@ -156,10 +156,10 @@ class FittedModel:
     score: np.ndarray
     positive: np.ndarray
     weight: np.ndarray | None
+    which: Any
+    pos_label: Any
     pair: Any = None
     flipped: bool = False
-    which: np.ndarray | None = None
-    pos_label: Any = None
 
     @property
     def estimator(self) -> object:
@@ -181,7 +181,7 @@ class FittedModel:
     def given_rows(self):
         """The rows of this model as they were given."""
         X = self.scored.X
-        return X if self.which is None else take_rows(X, self.which)
+        return X if self.pair is None else take_rows(X, self.which)
 
     @cached_property
     def front(self) -> Rows:
@@ -230,12 +230,12 @@ class FittedModel:
 
     def _rows(self, X):
         """Rows of this model from rows of all classes."""
-        group = self.scored.group
-        if self.which is not None:
-            X, group = X[self.which], None if group is None else group[self.which]
-        weight = self.weight
-        if group is not None and not are_counts(weight):
-            weight = weight / weight.mean()  # only ratios of weights matter in groups
+        group, weight = self.scored.group, self.weight
+        if group is not None:
+            group = group[self.which]
+            if not are_counts(weight):  # only ratios of weights matter in groups
+                weight = weight / weight.mean()
+        X = X if self.pair is None else X[self.which]
         return Rows.of(X, self.positive, weight, group).as_counts()
 
     @cached_property
@@ -406,18 +406,18 @@ def _pair_models(scored):
         which = np.flatnonzero(np.isin(scored.y, classes))
         check_positive(scored.y[which], classes=classes)
         pair = tuple(classes.tolist())
-        models.append(_model(scored, mix, pair[1], which=which, pair=pair))
+        models.append(_model(scored, mix, pair[1], which, pair=pair))
     return models
 
 
-def _model(scored, mix, pos_label, *, shift=0.0, which=None, **known):
+def _model(scored, mix, pos_label, which=slice(None), *, shift=0.0, **known):
     """Model of a direction, scaled so that its largest coefficient is 1."""
-    opened, rows = scored.opened, slice(None) if which is None else which
+    opened = scored.opened
     mix = mix / (np.abs(mix @ opened.W).max() or 1.0)
-    score, positive = scored.scores[rows] @ mix, scored.y[rows] == pos_label
+    score, positive = scored.scores[which] @ mix, scored.y[which] == pos_label
     with columns_named(scored.X):
         score = check_score(score, len(positive), name="X @ coef_", largest=_LARGEST)
-    weight = None if scored.weight is None else scored.weight[rows]
-    known |= {"which": which, "pos_label": pos_label}
-    threshold = float(mix @ (opened.cut + shift))
-    return FittedModel(scored, mix, threshold, score, positive, weight, **known)
+    weight = None if scored.weight is None else scored.weight[which]
+    cut = float(mix @ (opened.cut + shift))
+    rows = score, positive, weight, which, pos_label
+    return FittedModel(scored, mix, cut, *rows, **known)

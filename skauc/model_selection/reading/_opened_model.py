@@ -153,15 +153,12 @@ class OpenedModel:
         ----------
         front : ndarray or sparse matrix of shape (n, P)
         """
-        names = "decision_function", "predict_proba", "predict"
+        # of several classes only decisions can be compared, and labels do not rank
+        names = ("decision_function", "predict_proba")[: 1 + (self.n_classes == 2)]
+        names += ("predict",) if self.classes is None else ()
         name = next((name for name in names if hasattr(self.linear, name)), "")
-        known = is_known(getattr(type(self.linear), name, None))
-        # labels do not rank, and of several classes only decisions can be compared
-        if self.classes is None:
-            comparable = names
-        else:
-            comparable = names[:1] if self.n_classes > 2 else names[:2]
-        if known or self.one_vs_one or name not in comparable:
+        known = not name or is_known(getattr(type(self.linear), name, None))
+        if known or self.one_vs_one:
             return
         rows = take_rows(front, np.arange(min(_ROWS_TRIED, n_rows(front))))
         ours = rows @ self.W.T - self.cut

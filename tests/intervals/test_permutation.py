@@ -1,4 +1,4 @@
-"""Permutation and bootstrap tests: all permutations, pROC, laws, size, error texts."""
+"""The permutation test: all permutations, laws, error texts."""
 
 import json
 from itertools import product
@@ -12,7 +12,6 @@ from skauc import compare_auc
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
-PROC = json.loads((REFERENCE / "proc_tests.json").read_text())
 OUTCOME = np.array(ASAH["outcome"])
 
 
@@ -86,16 +85,6 @@ def test_permutation_is_near_delong_for_many_rows():
     assert compare_auc(OUTCOME, a, a, method="permutation").pvalue == 1.0
 
 
-# ------------------------------------------------------------------- bootstrap
-
-
-@pytest.mark.parametrize(("a", "b", "z", "p"), PROC["bootstrap"])
-def test_proc_bootstrap(a, b, z, p):
-    result = compare_auc(OUTCOME, ASAH[a], ASAH[b], method="bootstrap")
-    assert abs(result.statistic) == pytest.approx(z, rel=0.03)  # 10 000 resamples each
-    assert result.pvalue == pytest.approx(p, rel=0.15)
-
-
 def test_permutations_of_heavy_weights():
     """A hundred copies of each row: the difference is far beyond chance."""
     weight = np.full(113, 100)
@@ -104,35 +93,6 @@ def test_permutations_of_heavy_weights():
         method="permutation", n_resamples=200,
     )  # fmt: skip
     assert heavy.pvalue == 1 / 201
-
-
-def test_bootstrap_of_groups_is_obuchowskis():
-    """120 groups of up to four rows that share their noise."""
-    rng = np.random.default_rng(7)
-    group = np.repeat(np.arange(120), rng.integers(1, 5, 120))
-    shared, y = rng.normal(size=(2, 120))[:, group], (rng.random(120) < 0.4)[group]
-    a, b = shared + rng.normal(size=(2, len(y))) + y
-    drawn = compare_auc(y, a, b, groups=group, method="bootstrap")
-    closed = compare_auc(y, a, b, groups=group)
-    # 9999 draws know the error to 1/sqrt(2 · 9999) of itself, 120 groups to some 5 %
-    assert drawn.standard_error == pytest.approx(closed.standard_error, rel=0.06)
-    single = compare_auc(y, a, b).standard_error
-    assert closed.standard_error > 1.2 * single
-
-
-def test_bootstrap_error_by_a_loop():
-    y, a, b = small(2, n=16)
-    rng = np.random.default_rng(0)
-    classes = [np.flatnonzero(y == c) for c in (0, 1)]
-    differences = []
-    for _ in range(4000):
-        rows = np.concatenate([rng.choice(c, len(c)) for c in classes])
-        ones = np.ones(16)
-        differences.append(
-            pair_auc(y[rows], a[rows], ones) - pair_auc(y[rows], b[rows], ones)
-        )
-    result = compare_auc(y, a, b, method="bootstrap")
-    assert result.standard_error == pytest.approx(np.std(differences), rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -152,8 +112,8 @@ def test_bootstrap_error_by_a_loop():
             "needs two scores of the same",
         ),
         (
-            {"method": "bootstrap", "fpr": (0, 0.1)},
-            "fpr and tpr must be None for method='bootstrap', got one",
+            {"method": "permutation", "fpr": (0, 0.1)},
+            "fpr and tpr must be None for method='permutation', got one",
         ),
         ({"n_resamples": 10}, r"whole number from 100 to 10000000, got 10"),
         ({"random_state": "x"}, "random_state must be None, a whole number >= 0"),
