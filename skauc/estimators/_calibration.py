@@ -21,7 +21,7 @@ from ._rows import FitRows
 
 _MOST_GROUPS = 10**6
 _INNERMOST = np.nextafter([0.0, 1.0], [1.0, 0.0])  # floats with finite logits
-_NAMES = ("slope", "intercept", "in_the_large")
+_NAMES, _PERFECT = ("slope", "intercept", "in_the_large"), np.array([1, 0, 0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,8 +89,7 @@ class CalibrationEstimate(Estimates, LabelledResult):
     def _wald(self):
         """Wald table of the three estimates against those of perfect probabilities."""
         estimates = np.array([getattr(self, name) for name in _NAMES])
-        perfect = np.array([1, 0, 0])
-        return WaldTable(estimates, self.standard_error, perfect, names=_NAMES)
+        return WaldTable(estimates, self.standard_error, _PERFECT, names=_NAMES)
 
     def _estimates(self, confidence_level):
         return self._wald().columns(confidence_level)
@@ -405,10 +404,8 @@ def grouped(probability, positive, weight, n_groups):
     edges = np.unique(quantiles(probability, weight, np.arange(n_groups + 1), n_groups))
     # groups (q_{k−1}, q_k]; the smallest value, q₀, belongs to the first group
     group = np.clip(np.searchsorted(edges, probability) - 1, 0, max(len(edges) - 2, 0))
-    sums = [
-        np.bincount(group, values)
-        for values in (weight, weight * positive, weight * probability)
-    ]
+    columns = weight, weight * positive, weight * probability
+    sums = [np.bincount(group, column) for column in columns]
     return [values[sums[0] > 0] for values in sums]
 
 

@@ -1,7 +1,6 @@
 """Checks of classes, their weights, and features."""
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
 
 from .._validation import check_floats, check_labels, check_score, distinct_labels
 from ..statistics._checks import check_interval, short
@@ -35,18 +34,10 @@ def class_weight(class_weight):
     if isinstance(class_weight, dict):
         for label, factor in class_weight.items():
             rule = f"class_weight of {label!r}"
-            check_interval(rule, factor, 0, RANGE[1], closed="right")
+            check_interval(rule, factor, *RANGE)
     elif class_weight is not None and str(class_weight) != "balanced":
         rule = "be None, 'balanced' or a dict"
         raise ValueError(f"class_weight must {rule}, got {class_weight!r}")
-
-
-def class_factors(class_weight, total, classes):
-    """Factors of the classes' weights, whose sums are ``total``; shape (K,)."""
-    if isinstance(class_weight, dict):
-        return compute_class_weight(class_weight, classes=classes, y=classes)
-    # "balanced": n/(K n_k), so that all classes weigh n/K
-    return total.sum() / (len(classes) * total)
 
 
 # Features -----------------------------------------------------------------------------

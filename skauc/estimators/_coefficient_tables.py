@@ -8,10 +8,12 @@ import numpy as np
 from ..statistics._checks import check_interval, short
 from ..statistics._result import Result, interval_lines, table_text
 
+_SHOWN = "estimate", "standard_error", "statistic", "pvalue", "low", "high"
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class _CoefficientRows(Result):
-    """A table with a row for each coefficient; ``_shown`` are its columns."""
+    """A table with a row for each coefficient."""
 
     names: tuple
     estimate: np.ndarray
@@ -22,8 +24,6 @@ class _CoefficientRows(Result):
     method: str
     odds: str
     null: ClassVar[float]
-    _scale: ClassVar[str]
-    _shown: ClassVar[tuple[str, ...]]
 
     def summary(self, *, digits=2) -> str:
         """Texts to paste, such as ``"age: 1.91 (1.24 to 2.95)"``, one line per row.
@@ -40,11 +40,13 @@ class _CoefficientRows(Result):
         return "\n".join(interval_lines(self._columns(), digits))
 
     def _columns(self):
-        return {"": self.names} | {name: getattr(self, name) for name in self._shown}
+        shown = (name for name in _SHOWN if hasattr(self, name))
+        return {"": self.names} | {name: getattr(self, name) for name in shown}
 
     def __repr__(self):
         limits = f"{100 * self.confidence_level:.4g} % limits, method={self.method!r}"
-        return f"{self._scale} {self.odds}; {limits}\n{table_text(self._columns())}"
+        scale = "odds" if self.null else "log odds"
+        return f"{scale} {self.odds}; {limits}\n{table_text(self._columns())}"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -81,8 +83,6 @@ class OddsRatioTable(_CoefficientRows):
     """
 
     null = 1.0
-    _scale = "odds"
-    _shown = "estimate", "pvalue", "low", "high"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -131,8 +131,6 @@ class CoefficientTable(_CoefficientRows):
     statistic: np.ndarray
     covariance: str
     null = 0.0
-    _scale = "log odds"
-    _shown = "estimate", "standard_error", "statistic", "pvalue", "low", "high"
 
     def odds_ratios(self, per=None) -> OddsRatioTable:
         """Exponentials of the coefficients and of their limits.

@@ -256,9 +256,11 @@ class GaussianAUCClassifier(LinearClassifier):
             text = "The class means are equal: no direction separates them (AUC 1/2)"
             warn_caller(text, ConvergenceWarning)
             return mu
-        theta, rank, piles = best_direction(sigma, mu)
+        # n rows have at most n − 2 dimensions within the classes
+        few = problem.basis is not None and self.shrinkage_ == 0
+        theta, rank, piles = best_direction(sigma, mu, singular=few)
         if rank < len(mu):
-            size = f"rank {rank} with {problem.n_features} features"
+            size = f"rank {rank} with {self.n_features_in_} features"
             text = (_SEPARABLE if piles else _DEPENDENT).format(size=size)
             warn_caller(text, ConvergenceWarning)
         return theta

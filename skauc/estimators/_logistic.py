@@ -21,10 +21,7 @@ from ._rows import open_rows, unchanged_by_errors
 
 # Maximum likelihood only, as a property
 _CRITERION = {"firth": False, "weighted": False, "error": AttributeError}
-_OF_SOLUTION = (
-    *("coef", "intercept", "log_likelihood", "rank", "n_observations", "n_iter"),
-    *("converged", "separation"),
-)
+_PRIVATE = {"contrasts", "T", "covariance", "scaled", "null"}  # of a solution
 
 
 class IRLSLogisticRegression(LinearClassifier):
@@ -255,7 +252,8 @@ class IRLSLogisticRegression(LinearClassifier):
             solution = problem.maximise(rows, tol=self.tol, max_iter=self.max_iter)
         self.reference_ = self.classes_[problem.reference]
         self.has_offset_ = offset is not None
-        for name in _OF_SOLUTION:
+        self.coef_, self.intercept_ = solution.coef, solution.intercept
+        for name in vars(solution).keys() - _PRIVATE:
             setattr(self, f"{name}_", getattr(solution, name))
         self.deviance_ = -2 * solution.log_likelihood
         names = [f"x{j}" for j in range(self.n_features_in_)]

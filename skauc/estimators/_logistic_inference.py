@@ -281,8 +281,8 @@ class LogisticInference:
     def covariance(self, kind, groups, reopen, *, rank=1, profile=False):
         """Name (a default for None) and matrix of the covariance."""
         default = "model" if self.problem.class_weight is None else "HC0"
-        kind = kind or ("cluster" if groups is not None else default)
-        check_option("covariance", kind, _COVARIANCES)
+        usual = default if groups is None else "cluster"
+        kind = check_option("covariance", kind or usual, _COVARIANCES)
         if (groups is None) == (kind == "cluster"):
             rule = "be given with" if groups is None else "be None without"
             raise ValueError(

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
 
-from . import _checks as check
 from ._firth import FirthObjective
 from ._likelihood import Coding, coding_matrix, squared_scores
 from ._newton import Objective, climb, standardised
@@ -115,11 +115,13 @@ class LogisticProblem:
         rows = rows.raised() if np.isinf(self.C) else rows
         if self.class_weight is None:
             return rows
-        factors = check.class_factors(self.class_weight, rows.counts, self.classes)
-        weight = factors[rows.y] * (1.0 if rows.weight is None else rows.weight)
-        rows = replace(rows, weight=weight)
-        rows.check_totals()
-        return rows
+        if isinstance(self.class_weight, dict):
+            labels = self.classes
+            factors = compute_class_weight(self.class_weight, classes=labels, y=labels)
+        else:  # "balanced": n/(K n_k), so that all classes weigh n/K
+            factors = rows.total / (len(self.classes) * rows.counts)
+        weight = 1.0 if rows.weight is None else rows.weight
+        return replace(rows, weight=factors[rows.y] * weight)
 
     def maximise(self, rows, **steps) -> LogisticSolution:
         """Maximise the likelihood of rows; ``steps`` as for :func:`climb`."""
@@ -129,19 +131,15 @@ class LogisticProblem:
             level = float(np.average(rows.offset, weights=rows.weight))
             rows = replace(rows, offset=rows.offset - level)
         few = rows.n_rows < rows.n_features
-        result = (_in_row_space if few else _newton)(self, rows, steps)
+        if few:  # coordinates of the rows' span; the intercept absorbs the origin
+            rows, origin, V = rows.in_memory().in_span(centred=self.fit_intercept)
+        result = _newton(self, rows, steps)
+        if few:
+            coef, intercept = result.contrasts[:, :-1] @ V.T, result.contrasts[:, -1]
+            contrasts = np.column_stack([coef, intercept - coef @ origin])
+            result = replace(result, contrasts=contrasts, covariance=None)
         result.contrasts[:, -1] -= level
         return result
-
-
-def _in_row_space(problem, rows, steps):
-    """Maximise in the coordinates of the rows' span, for P > n."""
-    # the intercept absorbs the origin
-    rows, origin, V = rows.in_memory().in_span(centred=problem.fit_intercept)
-    result = _newton(problem, rows, steps)
-    coef, intercept = result.contrasts[:, :-1] @ V.T, result.contrasts[:, -1]
-    contrasts = np.column_stack([coef, intercept - coef @ origin])
-    return replace(result, contrasts=contrasts, covariance=None)
 
 
 def _newton(problem, rows, steps):

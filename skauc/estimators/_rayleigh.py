@@ -72,11 +72,6 @@ class RayleighProblem:
         return (theta if self.basis is None else self.basis @ theta) / self.scale
 
     @property
-    def n_features(self) -> int:
-        """P, also if there are fewer working coordinates."""
-        return len(self.origin)
-
-    @property
     def sigma(self):
         """``Σ̂₀ + Σ̂₁``."""
         return self.neg.covariance + self.pos.covariance
@@ -85,7 +80,7 @@ class RayleighProblem:
         """``(1 − α)Σ + ατI``, ``τ = tr Σ/P``."""
         sigma = self.sigma
         # P features also in the span of rows
-        tau = np.trace(sigma) / self.n_features
+        tau = np.trace(sigma) / len(self.origin)
         return (1 - alpha) * sigma + alpha * tau * np.eye(len(sigma))
 
     def unit_deviation(self, theta):
@@ -106,18 +101,18 @@ class RayleighProblem:
         ]
 
 
-def best_direction(sigma, mu):
+def best_direction(sigma, mu, *, singular=False):
     """θ* of Σ and μ, the rank of Σ, and whether θ* is a direction without spread.
 
     It is the part of μ outside the range of Σ, where μ has such a part, and ``Σ⁻¹μ`` on
-    the range otherwise.
+    the range otherwise. ``singular``: Σ is known to be so.
     """
     # use correlations, so that the rank does not depend on units
     correlation, root = unit_diagonal(sigma)
     scaled, P = mu / root, len(mu)
     with suppress(linalg.LinAlgError):
         L = linalg.cholesky(correlation, lower=True)
-        if np.diag(L).min() ** 2 > 16 * P * _EPS:
+        if np.diag(L).min() ** 2 > 16 * P * _EPS and not singular:
             return linalg.cho_solve((L, True), scaled) / root, P, False
     # a pivot of the Cholesky factor is below rounding: find the rank by eigenvalues
     values, V, null = spectrum(correlation)
@@ -161,7 +156,7 @@ def shrinkage_weight(problem, method) -> float:
         return float(method or 0)
     # Ledoit & Wolf (2004), section 3.3: b²/d² of Σ
     square, trace = np.sum(problem.sigma**2), np.trace(problem.sigma)
-    spread = square - trace**2 / problem.n_features  # ‖Σ − τI‖² = ‖Σ‖² − Pτ²
+    spread = square - trace**2 / len(problem.origin)  # ‖Σ − τI‖² = ‖Σ‖² − Pτ²
     # Σ_i ‖n z_i z_iᵀ − Σ‖²/n² = Σ_i ‖z_i‖⁴ − ‖Σ‖²/n: the error of Σ, estimated as if
     # all rows were alike. Those of two covariances, Σ_i ‖z_i‖⁴ − Σ_c ‖Σ̂_c‖²/n_c, fall
     # short of E‖Σ − EΣ‖² by 6 to 39 %, because ‖Σ̂_c‖² is above ‖EΣ̂_c‖²; this is off

@@ -69,18 +69,13 @@ class FitRows:
         """Sum of the weights."""
         return float(self.counts.sum())
 
-    def check_totals(self):
-        """Raise if the weights of a class add up to 0."""
-        names = [f"class {label!r}" for label in self.classes.tolist()]
-        check_class_totals(self.counts, names)
-
     def counted(self) -> FitRows:
         """The rows of positive weight."""
         if self.weight is None or self.weight.all():
             return self
         kept, blocks = self.weight > 0, isinstance(self.X, BlockMatrix)
-        columns = {name: getattr(self, name) for name in _COLUMNS}
-        columns = {k: v[kept] for k, v in columns.items() if v is not None}
+        given = {k: v for k, v in vars(self).items() if k in _COLUMNS and v is not None}
+        columns = {name: values[kept] for name, values in given.items()}
         X = self.X.where(kept) if blocks else self.X[kept]
         return replace(self, X=X, **columns)
 
@@ -212,7 +207,7 @@ def open_rows(
         groups=check_groups(groups, len(y)),
     )
     if known is None:
-        rows.check_totals()
+        check_class_totals(rows.counts, [f"class {k!r}" for k in classes.tolist()])
     rows = rows.counted()
     if blocks is not None and rows.n_rows < rows.n_features:
         return rows.in_memory()

@@ -90,7 +90,10 @@ def exact_separation(objective, start, point, decrement2):
     if rows.offset is None and _is_well_informed(objective, start, point, bound):
         return None
     products = objective.sums(_interior, point.theta, bound)
-    space = _null_space(objective.coordinates.by_theta(products))
+    # a basis of the θ without products
+    G, root = unit_diagonal(objective.coordinates.by_theta(products))
+    values, vectors = linalg.eigh(G)
+    space = vectors[:, values <= 16 * len(G) * _EPS * len(G)] / root[:, None]
     if not space.shape[1]:
         return None
     B = objective.coordinates.parameters(point.theta)
@@ -110,13 +113,6 @@ def _is_well_informed(objective, start, point, bound):
         values = linalg.eigvalsh(point.information, start.information)
         return values[0] * lightest > 2 * K * bound
     return False
-
-
-def _null_space(products):
-    """Basis of the θ without products, of the rows' ``Σ zz'``."""
-    G, root = unit_diagonal(products)
-    values, vectors = linalg.eigh(G)
-    return vectors[:, values <= 16 * len(G) * _EPS * len(G)] / root[:, None]
 
 
 def _has_direction(Z):
@@ -141,8 +137,7 @@ def _margins_of_block(block, coding, B):
     for rows, codes, *_ in coding.parts(block):
         F, own = coding.logits(rows, B), own_class(codes)
         margins = np.delete(F.take(own) - F, own)
-        least = min(least, margins.min(initial=np.inf))
-        largest = max(largest, margins.max(initial=-np.inf))
+        least, largest = margins.min(initial=least), margins.max(initial=largest)
     return least, largest
 
 

@@ -149,22 +149,6 @@ def test_two_by_two_table_has_half_a_row_in_every_cell():
 # Laws ---------------------------------------------------------------------------------
 
 
-def test_weights_are_counts():
-    X, y = separated()
-    weight = np.random.default_rng(0).integers(0, 8, 100)
-    a = firth().fit(X, y, weight)
-    b = firth().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    assert a.coef_ == pytest.approx(b.coef_, rel=1e-8)
-    assert a.standard_errors_ == pytest.approx(b.standard_errors_, rel=1e-8)
-    assert a.log_likelihood_ == pytest.approx(b.log_likelihood_, rel=1e-10)
-    X = X[:, :2]  # a profile costs fits for each of its columns
-    one = firth().fit(X, y, weight)
-    one = one.summary(method="profile", X=X, y=y, sample_weight=weight)
-    X, y = np.repeat(X, weight, axis=0), np.repeat(y, weight)
-    two = firth().fit(X, y).summary(method="profile", X=X, y=y)
-    assert one.high == pytest.approx(two.high, rel=1e-7)
-
-
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_complete_separation_is_finite(fit_intercept):
     X, y = load_iris(return_X_y=True)

@@ -152,13 +152,6 @@ def test_warnings_point_at_the_callers_line(model):
     assert caught[0].filename == __file__
 
 
-def test_warnings_of_more_features_than_rows_point_at_the_callers_line():
-    X = np.random.default_rng(0).normal(size=(20, 50))
-    with pytest.warns(ConvergenceWarning, match="perfectly separable") as caught:
-        GaussianAUCClassifier().fit(X, np.arange(20) % 2)
-    assert caught[0].filename == __file__
-
-
 def test_warnings_of_a_profile_point_at_the_callers_line(monkeypatch):
     steps = {"tol": 1e-7, "max_iter": 0}
     monkeypatch.setattr("skauc.estimators._logistic_inference._CLIMB", steps)

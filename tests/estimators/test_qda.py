@@ -163,14 +163,3 @@ def test_auc_of_one_feature_by_quadrature(reg_param):
         ]
         expected = np.searchsorted(np.sort(scores[0]), scores[1]).mean() / len(q)
         assert model.auc_ == pytest.approx(expected, abs=2e-3)
-
-
-# Edge ---------------------------------------------------------------------------------
-
-
-def test_errors_are_the_parents():
-    X, y = two_classes()
-    with pytest.raises(ValueError, match="class"):
-        QuadraticDiscriminantROC().fit(X, np.zeros(len(y)))
-    with pytest.raises(ValueError, match="reg_param"):
-        QuadraticDiscriminantROC(reg_param=2.0).fit(X, y)
