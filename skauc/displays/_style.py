@@ -275,7 +275,7 @@ def _(value: Result, ax=None, **style) -> Display:
 def _scale_of(value):
     """Title of the axis of estimates, and the value without an effect or None."""
     if hasattr(value, "odds"):
-        return ("odds ratio", 1) if value._scale == "odds" else ("log odds ratio", 0)
+        return ("odds ratio", 1) if value.null else ("log odds ratio", 0)
     pairs = hasattr(value, "difference") or hasattr(value, "pairs")
     if pairs or isinstance(value, AUCDifferencePosterior):
         return "difference", getattr(value, "null", 0)
