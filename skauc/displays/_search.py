@@ -219,7 +219,7 @@ class SearchDisplay(Display):
         k = self.posterior.selected_index
         low[k], high[k] = limits
         params = [{n: p[n] for n in names if n in p} for p in self.posterior.params]
-        texts = [_text(p, k) for k, p in enumerate(params)]
+        texts = list(map(_text, params, self.posterior.row))
         style = {"color": self._colour(), "label": f"{confidence_level:.0%} interval"}
         self.intervals_ = self._rows_of_intervals(texts, mean, low, high, **style)
         self.ax_.set_xlabel(self._auc, loc="right")
@@ -246,9 +246,9 @@ def scale_of(values) -> str:
     return "log" if is_log else "linear"
 
 
-def _text(params, k):
+def _text(params, name):
     if not params:
-        return f"{k}"
+        return str(name)
     return ", ".join(f"{n.rpartition('__')[2]}={shown(v)}" for n, v in params.items())
 
 

@@ -16,8 +16,6 @@ from ..statistics._result import Result, data_frame, picture
 # black (https://jfly.uni-koeln.de/color/)
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _BELOW = 4.2  # tick labels and the title of the axis, in font sizes of the legend
-# Names of the column that a forest plot draws; the first that exists
-_ESTIMATES = "estimate", "odds_ratio", "coefficient", "difference", "auc", "mean"
 
 
 class Curve(NamedTuple):
@@ -246,13 +244,13 @@ class ClassifierDisplay(Display):
 def _(value: Result, ax=None, **style) -> Display:
     """Forest plot: one interval a row, with its numbers and a line without effect."""
     columns = dict(value._columns())
-    drawn = next((name for name in _ESTIMATES if name in columns), None)
-    if drawn is None or "low" not in columns:
+    # the limits of a curve are no forest
+    if not {"estimate", "low"} <= columns.keys() or "fpr" in columns:
         raise TypeError(f"no display draws a value of type {type(value).__name__}")
-    names = list(map(str, columns.get("", [""] * len(columns[drawn]))))
+    names = list(map(str, columns.get("", [""] * len(columns["estimate"]))))
     # the odds where all features are 0 are on a scale of their own
     kept = [k for k, name in enumerate(names) if not name.endswith("(Intercept)")]
-    numbers = [np.asarray(columns[name])[kept] for name in (drawn, "low", "high")]
+    numbers = [np.asarray(columns[name])[kept] for name in ("estimate", "low", "high")]
     title, null = _scale_of(value)
     display = Display()
     display._open(ax)

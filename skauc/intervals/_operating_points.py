@@ -132,6 +132,8 @@ def operating_points(
             "at must be 'chosen' with best: no interval is known that holds the best "
             f"point of a population as often as it states, got {at!r}"
         )
+    if threshold is not None and str(getattr(y_score, "dtype", "")) == "float32":
+        threshold = np.asarray(threshold, dtype=np.float32)  # .7 is the score .7
     if prevalence is not None:
         share = check_interval("prevalence", prevalence, 0, 1, closed="neither")
     rule = ThresholdRule.of(
@@ -139,6 +141,8 @@ def operating_points(
         specificity=specificity, best=best,
     )  # fmt: skip
     corners = rule.corners(points.thresholds, points.fpr, points.tpr)
+    if points.thresholds[0] == np.inf:  # no threshold lies above a score of inf
+        corners = np.maximum(corners, 1)
     # corner 0 is (0, 0), with the threshold inf and no row above it
     above_neg, above_pos = (
         np.append(0.0, above)[corners] for above in (points.above_neg, points.above_pos)
@@ -277,11 +281,15 @@ class OperatingPoints(Estimates, LabelledResult):
         tails, k = interval_tails(confidence_level), len(self.threshold)
         names = [name for name in NAMES if methods_of(self, name)]
         self._sample.warn_unless_counts()
+        wanted = self.chosen_by if self.at == "population" else None
         drawn = {"n_resamples": DRAWS, "random_state": 0}
         limits = [self._limits(name, None, tails, drawn) for name in names]
         rows = {
             "threshold": [self.threshold] * len(names),
-            "estimate": [getattr(self, name) for name in names],
+            "estimate": [
+                self._rule.targets if name == wanted else getattr(self, name)
+                for name in names
+            ],
             "low": [low for low, _ in limits],
             "high": [high for _, high in limits],
         }

@@ -90,7 +90,13 @@ class Plan:
         shares = {"auc": auc, **second, "alpha": alpha}
         checked = [check_numbers(*s, 0, 1, closed="neither") for s in shares.items()]
         margin = check_numbers("margin", margin, 0, 1, closed="left")
-        mann_whitney = not (two or margin.any() or (checked[1] != 0.5).any())
+        is_half = (checked[1] == 0.5) & (margin == 0)
+        if not two and is_half.any() and not is_half.all():
+            raise ValueError(
+                "null and margin must not mix the test against 1/2 with others, which "
+                f"have another variance, got null={short(null)}, margin={short(margin)}"
+            )
+        mann_whitney = not two and bool(is_half.all())
         if method is None:
             method = "obuchowski" if mann_whitney else "binormal"
         check_option("alternative", alternative, ALTERNATIVES)

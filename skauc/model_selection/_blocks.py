@@ -147,6 +147,8 @@ class _Whole:
             matrix = matrix.where(which)
         positive = (self.classes == model.pos_label)[self.codes[which]]
         rows = Rows(matrix, positive, self.weight[which]).as_counts()
+        if model.pair is None:  # one score a row, without those of all classes
+            return Sample(model, rows, self.matrix @ model.w_front)
         return Sample(model, rows, self.scores[which] @ model.mix)
 
 

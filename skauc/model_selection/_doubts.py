@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from ..leave_pair_out._coordinates import centred_rows, standard_unit
+from ..statistics._rows import Rows
 from ..statistics._warn_caller import UntrustedAUCWarning, warn_caller
 from ..statistics._weights import NOT_COUNTS, SampleWeightWarning, are_counts
 from .reading._estimators import (
@@ -30,7 +31,6 @@ COPIES = 0.05  # share of copied rows that moves an AUC by more than its error
 # ones have the probability _RARE by chance, and in any case if they have _RAREST. No
 # real data of 22 sets of independent rows has many, but for quoted texts
 _NEAR, _RARE, _RAREST, _FAR = 0.1, 1e-3, 1e-12, 0.8
-_SAME = 1e-4  # such a distance of equal rows is rounding
 _NEIGHBOURS = 10  # neighbours of a row; rows with more copies have no near copy
 _ROWS_TRIED = 250  # rows whose neighbours are searched
 _MOST_ROWS = 4000  # rows among which near copies are searched
@@ -38,7 +38,10 @@ _SEARCHES = [0]  # number of searches that have begun
 # Shares of the sets of equal rows with both labels, in units of chance, and of the
 # pairs that are equal in half of the columns
 _MIXED, _WHOLE = 0.25, 0.7
-_SETS = 4.0  # sets with both labels that chance must lead to expect
+_SETS = 4.0  # pairs with both labels that chance must lead to expect
+# −log of the probability by chance that no set of equal rows has both labels: eight
+# pairs, or one row that stands there nine times
+_SURPRISE = 5.5
 
 
 def begin_search() -> None:
@@ -126,10 +129,11 @@ def copies_of(model) -> list[str]:
 
 def _copies(rows):
     heavier = float(np.maximum(rows.weight - 1, 0).sum())
-    n_copies = heavier + count_copies(rows.X, rows.positive)
+    equal = count_copies(rows.X, rows.positive)
+    n_copies = heavier + equal
     if n_copies >= COPIES * rows.n and are_counts(rows.weight):
         yield COPIED_ROWS.format(n_copies, rows.n)
-    elif n_copies == 0 and (share := _near_copies(rows)) >= COPIES:
+    elif equal == 0 and (share := _near_copies(rows)) >= COPIES:
         yield (
             f"{100 * share:.0f} % of the rows have a near copy of the same class, much "
             "nearer than chance allows. It remains when a row is left out, so that the "
@@ -147,8 +151,19 @@ def equal_rows(X, positive, groups=None) -> list[str]:
 
 
 def warn_of_copies(X, positive, groups=None) -> None:
-    """Issue the sentence of :func:`equal_rows`."""
-    warn(equal_rows(X, positive, groups))
+    """Issue the sentence about copies, near ones of numbers included."""
+    found = equal_rows(X, positive, groups)
+    numbers = None if found or groups is not None else numeric_array(X)
+    if numbers is not None:
+        found = list(_copies(Rows.of(numbers, positive)))
+    warn(found)
+
+
+def numeric_array(X):
+    """Dense rows of numbers as an array; None for others."""
+    array = None if sparse.issparse(X) else np.asarray(X)
+    is_matrix = array is not None and array.ndim == 2 and array.dtype.kind in "biuf"
+    return array if is_matrix else None
 
 
 def count_copies(X, positive, groups=None) -> int:
@@ -171,8 +186,10 @@ def count_copies(X, positive, groups=None) -> int:
         return 0
     # a set of m rows has both labels with probability 1 − πᵐ − (1 − π)ᵐ
     sizes, share = n_neg + n_pos, positive.mean()
-    by_chance = np.sum(1 - share**sizes - (1 - share) ** sizes)
-    if np.count_nonzero(n_neg * n_pos) > _MIXED * by_chance or by_chance < _SETS:
+    pure = share**sizes + (1 - share) ** sizes
+    mixed = np.count_nonzero(n_neg * n_pos)
+    surprise = -np.log(np.maximum(pure, 1e-300)).sum()
+    if mixed > _MIXED * np.sum(1 - pure) or surprise < _SURPRISE:
         return 0
     columns = np.arange(n_columns(X))
     # neighbouring columns may depend on each other, and others may be constant
@@ -215,12 +232,16 @@ def _near_copies(rows):
     distance, neighbour = search.kneighbors(X[chosen])
     same = rows.positive[neighbour[:, 1]] == rows.positive[chosen]
     first, fifth, tenth = distance[:, [1, _NEIGHBOURS // 2, _NEIGHBOURS]].T
+    if not fifth.any():  # few different rows
+        return 0.0
     # (fifth/tenth)^D ~ Beta(5, 5), whose upper quartile is .61
     with np.errstate(divide="ignore", invalid="ignore"):
         dimension = np.log(0.61) / np.nanquantile(np.log(fifth / tenth), 0.75)
         rare, rarest = ((p / _NEIGHBOURS) ** (1 / dimension) for p in (_RARE, _RAREST))
     near = min(max(min(rare, _NEAR), rarest), _FAR)
-    close = (first > _SAME * tenth) & (first < near * tenth)
+    # equal rows have been judged; the distance of rows that rounding changed is not 0
+    equal = np.all(X[chosen] == X[neighbour[:, 1]], axis=1)
+    close = ~equal & (first < near * tenth)
     share = rows.positive.mean()
     by_chance = 2 * share * (1 - share) * close.sum()
     if by_chance < _SETS or np.sum(close & ~same) > _MIXED * by_chance:

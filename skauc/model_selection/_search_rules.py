@@ -27,7 +27,7 @@ class ResubstitutionSplit:
     See Also
     --------
     cbauc_scorer : The scorer to use with it.
-    one_sd_rule : Works with it, too.
+    search_posterior : Chooses among its candidates, also the simplest good one.
 
     Examples
     --------
@@ -228,7 +228,8 @@ def _scores(results):
     if len(names) != 1:
         raise ValueError(f"cv_results_ must hold one score, got {names}")
     score = np.asarray(results[names[0]], dtype=float)
-    folds = [f"split{k}_test_score" for k in range(len(results))]
+    score_of = names[0].removeprefix("mean_")
+    folds = [f"split{k}_{score_of}" for k in range(len(results))]
     split = [results[name] for name in folds if name in results]
     if len(split) < 2:
         doubts.warn([doubts.ONE_SCORE])

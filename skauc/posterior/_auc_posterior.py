@@ -70,7 +70,7 @@ class AUCPosterior(AUCDistribution):
     variance over χ². ``cdf`` is a noncentral t probability, integrated numerically over
     χ² and in closed form over N. Its absolute error is about 1e-12, for large samples
     and for separable data as well. 1 − AUC keeps its relative accuracy in
-    ``swapped().mean()`` and ``mean_probit()``. Posteriors with equal fields are equal.
+    ``swapped().mean()`` and ``mean_probit()``.
 
     References
     ----------
@@ -216,6 +216,7 @@ class AUCPosterior(AUCDistribution):
         Interval
         """
         low, high = super().interval(confidence_level)
+        low, high = min(low, self.mean()), max(high, self.mean())
         left_out = self.leave_pair_out
         return Interval(low if left_out != 0 else 0.0, high if left_out != 1 else 1.0)
 
