@@ -16,7 +16,7 @@ SPREAD = 0.5  # growth of a report's variance for ten times as many features
 FEW_FEATURES = 10  # with fewer than n/10 features a fit adapts less to its rows
 CONTRAST = 1 / 3  # w_c: weight of rows left out in ranking, if requested
 SHARED = 0.3  # κ: share of the ridge models' disagreement that other models share
-_UNCHECKED = 1.6  # deviations of a source by which one errs that nothing checks
+_UNCHECKED = 0.6  # how much wider an estimate is that no row left out checks
 _FARTHEST = 4.0  # probits beyond which the delta method does not hold
 
 
@@ -87,9 +87,8 @@ def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
     estimate = m + SHARED * disagreement
     if share < 1:
         estimate = share * estimate + (1 - share) * size.probit(auc())
-    width = 1 + (_UNCHECKED - 1) * share
-    variance = width**2 * size.variance(estimate) + (share * MISFIT) ** 2
-    return _normal(estimate, variance, choice_probit=m)
+    variance = (1 + _UNCHECKED * share) ** 2 * size.variance(estimate)
+    return _normal(estimate, variance + (share * MISFIT) ** 2, choice_probit=m)
 
 
 def uncorrected(m, s2) -> AUCPosterior:

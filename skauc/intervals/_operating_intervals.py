@@ -258,13 +258,11 @@ def _drawn_limits(points, name, tail_low, tail_high, n_resamples, random_state):
     )
     if name == "lr_negative":  # the only value that falls with both rates
         low, high = high, low
+    top = np.inf if name in _RATIOS else 1.0
     # 0/0 in a draw says nothing
-    ends = 0.0, np.inf if name in _RATIOS else 1.0
-    low, high = (
-        np.where(np.isnan(drawn), end, drawn)
-        for drawn, end in zip((low, high), ends, strict=True)
-    )
-    return quantiles(low, high, tail_low, tail_high, ends)
+    low = np.nan_to_num(low, posinf=np.inf)
+    high = np.where(np.isnan(high), top, high)
+    return quantiles(low, high, tail_low, tail_high, (0.0, top))
 
 
 # The first one that is valid for a value is its default

@@ -54,7 +54,8 @@ def operating_points(
     y_score : array-like of shape (n,)
         Scores, larger for the positive class; ±inf are allowed, NaN is not.
     threshold : float or array-like of shape (k,), default=None
-        Thresholds to evaluate.
+        Thresholds to evaluate. Scores of float32 are compared as the numbers that they
+        hold: .7 in float32 is below .7, so that thresholds should have their dtype.
     sensitivity : float or array-like of shape (k,), default=None
         Targets in (0, 1). The threshold is the highest score that reaches the target.
     specificity : float or array-like of shape (k,), default=None
@@ -132,8 +133,6 @@ def operating_points(
             "at must be 'chosen' with best: no interval is known that holds the best "
             f"point of a population as often as it states, got {at!r}"
         )
-    if threshold is not None and str(getattr(y_score, "dtype", "")) == "float32":
-        threshold = np.asarray(threshold, dtype=np.float32)  # .7 is the score .7
     if prevalence is not None:
         share = check_interval("prevalence", prevalence, 0, 1, closed="neither")
     rule = ThresholdRule.of(

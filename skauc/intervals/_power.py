@@ -96,7 +96,7 @@ class Plan:
                 "null and margin must not mix the test against 1/2 with others, which "
                 f"have another variance, got null={short(null)}, margin={short(margin)}"
             )
-        mann_whitney = not two and bool(is_half.all())
+        mann_whitney = not two and is_half.all()
         if method is None:
             method = "obuchowski" if mann_whitney else "binormal"
         check_option("alternative", alternative, ALTERNATIVES)

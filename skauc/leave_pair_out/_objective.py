@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
+from ..statistics._block_matrix import BlockMatrix
+from ..statistics._rows import Rows
 from ._coordinates import Coordinates, spread
 from ._newton import SQUARED, Loss, minimise
 
@@ -186,12 +188,19 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
     # rare, so that all of these are used
     n = len(rows.positive)
     every = 1 if sparse.issparse(rows.X) else n // WALK_ROWS + 1
-    slope = objective.loss.slope(fit.score(rows.X), np.where(rows.positive, 1.0, -1.0))
-    g = objective.case_weight(rows) * slope
+    sample = rows[::every]
     # ∂_j = Σ_i g_i (x_ij − x̄_j) + l2_j w_j; with an intercept Σ g = 0 at the optimum
-    less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
-    pull = (g - less) @ rows.X + objective.l2 * fit.coef
-    sample, g = rows[::every], g[::every]
+    if isinstance(rows.X, BlockMatrix):  # no number of every row is kept
+        pull, excess, sums = rows.X.total(
+            _pull_of_block, fit, y=rows.positive, weight=rows.weight
+        )
+        pull = pull - (excess / rows.n if objective.free else 0.0) * sums
+        g = _slopes(fit, sample, fit.score(sample.X))
+    else:
+        g = _slopes(fit, rows, fit.score(rows.X))
+        less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
+        pull, g = (g - less) @ rows.X, g[::every]
+    pull = pull + objective.l2 * fit.coef
     c, X = objective.case_weight(sample), sample.X
     neg, pos = objective.class_weight
     total = neg * rows.n_neg + pos * rows.n_pos
@@ -209,6 +218,20 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
     if not varies.any():
         return float("nan")
     return float(np.sqrt(np.mean(pull[varies] ** 2 / walk[varies])))
+
+
+def _slopes(fit, rows, score):
+    """Slopes of the losses times the case weights, (n,)."""
+    slope = fit.objective.loss.slope(score, np.where(rows.positive, 1.0, -1.0))
+    return fit.objective.case_weight(rows) * slope
+
+
+def _pull_of_block(block, fit):
+    """``Σ g x``, ``Σ g`` and ``Σ w x`` of the rows of a block."""
+    rows = Rows(block.X, block.y, block.weight)
+    # not fit.score, which stores its result: threads share the fit
+    g = _slopes(fit, rows, np.asarray(block.X @ fit.coef).ravel() + fit.intercept)
+    return g @ rows.X, g.sum(), rows.weight @ rows.X
 
 
 def at_optimum(fit, rows, gradient=None) -> Fit | None:

@@ -156,10 +156,8 @@ def _judge(sample, whole, clones):
     """Whether all rows trained a model: by its gradient, its scaler, or another fit."""
     model, opened, rows = sample.model, sample.model.scored.opened, sample.all_rows
     # the objective of a discriminant is that of the sample: its direction differs
-    if is_parallel(model):
-        model.know(model.fit, rows, sample.score)
-        if stationarity(model.fit, rows) <= NEAR_REST:
-            return DETECTED
+    if is_parallel(model) and stationarity(model.fit, rows) <= NEAR_REST:
+        return DETECTED
     if opened.steps and type(opened.steps[0]) is StandardScaler:
         return _by_means(opened.steps[0].mean_, whole)
     if not clones:

@@ -153,17 +153,11 @@ def equal_rows(X, positive, groups=None) -> list[str]:
 def warn_of_copies(X, positive, groups=None) -> None:
     """Issue the sentence about copies, near ones of numbers included."""
     found = equal_rows(X, positive, groups)
-    numbers = None if found or groups is not None else numeric_array(X)
-    if numbers is not None:
-        found = list(_copies(Rows.of(numbers, positive)))
+    if not found and groups is None:
+        array = np.asarray(X)
+        if array.dtype.kind in "biuf":
+            found = list(_copies(Rows.of(array, positive)))
     warn(found)
-
-
-def numeric_array(X):
-    """Dense rows of numbers as an array; None for others."""
-    array = None if sparse.issparse(X) else np.asarray(X)
-    is_matrix = array is not None and array.ndim == 2 and array.dtype.kind in "biuf"
-    return array if is_matrix else None
 
 
 def count_copies(X, positive, groups=None) -> int:
@@ -187,9 +181,9 @@ def count_copies(X, positive, groups=None) -> int:
     # a set of m rows has both labels with probability 1 − πᵐ − (1 − π)ᵐ
     sizes, share = n_neg + n_pos, positive.mean()
     pure = share**sizes + (1 - share) ** sizes
-    mixed = np.count_nonzero(n_neg * n_pos)
-    surprise = -np.log(np.maximum(pure, 1e-300)).sum()
-    if mixed > _MIXED * np.sum(1 - pure) or surprise < _SURPRISE:
+    if np.count_nonzero(n_neg * n_pos) > _MIXED * np.sum(1 - pure):
+        return 0
+    if -np.log(np.maximum(pure, 1e-300)).sum() < _SURPRISE:
         return 0
     columns = np.arange(n_columns(X))
     # neighbouring columns may depend on each other, and others may be constant

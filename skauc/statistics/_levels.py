@@ -185,19 +185,19 @@ def rounded_runs(ordered) -> np.ndarray:
     with np.errstate(over="ignore"):  # of scores around 1e308
         gap, reach = np.diff(inner), high - low
     widest = max(_ROUNDING * reach, _LAST_PLACE * max(abs(low), abs(high)))
-    if not gap[
-        np.flatnonzero(gap <= widest)
-    ].any():  # equal scores only: the ordinary case
+    at = np.flatnonzero(gap <= widest)
+    if not gap[at].any():  # equal scores only: the ordinary case
         return none
-    size = np.abs(inner)
-    middle = np.quantile(size, _USUAL) if low < 0 < high else 0.0
-    size = np.maximum(size[1:], size[:-1])
-    limit = _ROUNDING * np.minimum(np.maximum(size, middle), reach)
-    limit = np.maximum(limit, _LAST_PLACE * size)  # of the gap between i and i + 1
-    near = np.pad((gap <= limit).astype(np.int8), 1)
+    size = np.maximum(np.abs(inner[at]), np.abs(inner[at + 1]))
+    middle = np.quantile(np.abs(inner), _USUAL) if low < 0 < high else 0.0
+    limit = np.zeros(len(inner) + 1)  # limit[i + 1] of the gap between i and i + 1
+    limit[at + 1] = _ROUNDING * np.minimum(np.maximum(size, middle), reach)
+    limit[at + 1] = np.maximum(limit[at + 1], _LAST_PLACE * size)
+    near = np.zeros(len(limit), dtype=np.int8)
+    near[at + 1] = gap[at] <= limit[at + 1]
     first, last = (np.flatnonzero(np.diff(near) == turn) for turn in (1, -1))
     width = inner[last] - inner[first]
-    narrow = (width > 0) & (width <= np.maximum(limit[first], limit[last - 1]))
+    narrow = (width > 0) & (width <= np.maximum(limit[first + 1], limit[last]))
     apart = np.concatenate([[np.inf], gap, [np.inf]])  # before the i-th, after i − 1
     alone = _ALONE * width <= np.minimum(apart[first], apart[last + 1])
     return begin + np.column_stack([first, last])[narrow & alone]

@@ -278,17 +278,11 @@ class FittedModel:
             return None, f"{self.scored.opened.resampled_by} resampled the rows"
         fit, reason = objective_of(self.linear, self.front, flipped=self.flipped)
         if fit is not None:
-            self.know(fit, self.front, self.score)
+            # a discriminant, which is solved again, has another direction
+            size = np.abs(fit.coef).max()
+            if np.abs(fit.coef - size * self.w_front).max() <= 1e-12 * size:
+                fit.know(self.front.X, size * self.score + fit.intercept)
         return fit, reason
-
-    def know(self, fit, rows, score) -> None:
-        """Tell a fit the scores that rows have by this model, if it has its direction.
-
-        A discriminant, which is solved again, has not.
-        """
-        size = np.abs(fit.coef).max()
-        if np.abs(fit.coef - size * self.w_front).max() <= 1e-12 * size:
-            fit.know(rows.X, size * score + fit.intercept)
 
 
 def fitted_models(
