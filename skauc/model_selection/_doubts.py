@@ -153,10 +153,10 @@ def equal_rows(X, positive, groups=None) -> list[str]:
 def warn_of_copies(X, positive, groups=None) -> None:
     """Issue the sentence about copies, near ones of numbers included."""
     found = equal_rows(X, positive, groups)
-    if not found and groups is None:
+    if groups is None:
         array = np.asarray(X)
-        if array.dtype.kind in "biuf":
-            found = list(_copies(Rows.of(array, positive)))
+        if array.ndim == 2 and array.dtype.kind in "biuf":
+            found = _copies(Rows.of(array, positive))
     warn(found)
 
 
