@@ -194,13 +194,13 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
         pull, excess, sums = rows.X.total(
             _pull_of_block, fit, y=rows.positive, weight=rows.weight
         )
-        pull = pull - (excess / rows.n if objective.free else 0.0) * sums
+        pull -= (excess / rows.n if objective.free else 0.0) * sums
         g = _slopes(fit, sample, fit.score(sample.X))
     else:
         g = _slopes(fit, rows, fit.score(rows.X))
         less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
         pull, g = (g - less) @ rows.X, g[::every]
-    pull = pull + objective.l2 * fit.coef
+    pull += objective.l2 * fit.coef
     c, X = objective.case_weight(sample), sample.X
     neg, pos = objective.class_weight
     total = neg * rows.n_neg + pos * rows.n_pos

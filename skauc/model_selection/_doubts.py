@@ -118,19 +118,22 @@ def rounded_decisions(score_range, intercept) -> list[str]:
 
 def copies_of(model) -> list[str]:
     """Sentence if rows of a model occur several times, exactly or nearly."""
-    group = model.front.group
+    group, is_linear = model.front.group, model.linear is not None
     # without a linear model its rows hold the decision only
-    rows = model.rows if model.linear is not None else model.scored.content
-    no_numbers = model.linear is None and rows.shape[1] == 1
-    if no_numbers or group is not None:
-        return equal_rows(model.given_rows, model.positive, group)
+    rows = model.rows if is_linear else model.scored.content
+    if group is None and (is_linear or rows.shape[1] > 1):
+        return _copies_among(rows)
+    return equal_rows(model.given_rows, model.positive, group)
+
+
+def _copies_among(rows) -> list[str]:
+    """Sentence about equal and near copies, searched once for all models of rows."""
     return list(rows.cached("copies", lambda: tuple(_copies(rows))))
 
 
 def _copies(rows):
-    heavier = float(np.maximum(rows.weight - 1, 0).sum())
     equal = count_copies(rows.X, rows.positive)
-    n_copies = heavier + equal
+    n_copies = equal + float(np.maximum(rows.weight - 1, 0).sum())
     if n_copies >= COPIES * rows.n and are_counts(rows.weight):
         yield COPIED_ROWS.format(n_copies, rows.n)
     elif equal == 0 and (share := _near_copies(rows)) >= COPIES:
@@ -152,12 +155,11 @@ def equal_rows(X, positive, groups=None) -> list[str]:
 
 def warn_of_copies(X, positive, groups=None) -> None:
     """Issue the sentence about copies, near ones of numbers included."""
-    found = equal_rows(X, positive, groups)
-    if groups is None:
-        array = np.asarray(X)
-        if array.ndim == 2 and array.dtype.kind in "biuf":
-            found = _copies(Rows.of(array, positive))
-    warn(found)
+    array = np.asarray(X)
+    if groups is None and array.ndim == 2 and array.dtype.kind in "biuf":
+        warn(_copies_among(Rows.of(array, positive)))
+    else:
+        warn(equal_rows(X, positive, groups))
 
 
 def count_copies(X, positive, groups=None) -> int:
