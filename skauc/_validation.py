@@ -8,9 +8,15 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array
 
-from .statistics._checks import as_numbers, check_weights, refuse_rows, short
+from .statistics._checks import (
+    as_numbers,
+    check_weights,
+    one_a_row,
+    refuse_rows,
+    short,
+)
 from .statistics._collections import refuse_collection
 
 _LABELS = str, Integral, np.bool_
@@ -62,10 +68,8 @@ def positive_and_label(y_true, *, pos_label=None, classes=None, name="y_true"):
             f"pos_label must be one of the labels {_show(classes)}, got "
             f"{short(pos_label)}"
         )
-    first, last = y == classes[0], y == classes[-1]
-    if not (first | last).all():
-        check_codes(y, classes, name=name)  # names the unknown labels
-    positive = last if pos_label is None else y == pos_label
+    which = 1 if pos_label is None else list(classes).index(pos_label)
+    positive = check_codes(y, classes, name=name) == which
     if not 0 < np.count_nonzero(positive) < len(y):
         raise ValueError(f"{name} must hold both classes, got only {_show(y[:1])}")
     (label,) = y[[np.argmax(positive)]].tolist()
@@ -195,13 +199,7 @@ def check_score(
     score = check_floats(name, y_score)
     if allow_infinite and (exact := np.asarray(y_score)).dtype.kind in "iu":
         score = exact
-    if score.ndim == 2 and score.shape[1] == 1:
-        score = score[:, 0]
-    if score.shape != (n,):
-        raise ValueError(
-            f"{name} must have one value for each of the {n} rows of y_true, got "
-            f"shape {score.shape}"
-        )
+    score = one_a_row(name, score, n)
     bad = np.isnan(score) if allow_infinite else ~np.isfinite(score)
     refuse_rows(bad, name, "not be NaN" if allow_infinite else "be finite", score)
     if largest < np.inf and len(score):
@@ -345,10 +343,8 @@ def check_groups(groups, n: int) -> np.ndarray | None:
             f"{len(groups)}; folds and halving searches score a part of the rows, and "
             "pass their groups to scorers by set_score_request(groups=True) only"
         )
-    if groups.dtype.kind == "f":
-        refuse_rows(np.isnan(groups), "groups", "not be NaN", groups)
-    if groups.dtype.kind in "mM" and np.isnat(groups).any():
-        raise ValueError("groups must not be missing, got NaT")
+    if groups.dtype.kind in "fmM":  # NaN and NaT differ from themselves
+        refuse_rows(groups != groups, "groups", "not be missing", groups)
     if groups.dtype.kind == "O":
         distinct_labels(groups, name="groups")  # refuses labels of several kinds
     return np.unique(groups, return_inverse=True)[1]
@@ -377,7 +373,7 @@ def check_column(name: str, values) -> np.ndarray:
             f"{array.flat[0]}"
         )
     if (array.ndim == 2 and array.shape[1] == 1) or array.ndim == 1:
-        return column_or_1d(values)
+        return array.ravel()
     got = f"shape {array.shape}" if array.ndim else short(values)
     raise ValueError(f"{name} must be one-dimensional, got {got}")
 

@@ -241,9 +241,8 @@ def scale_of(values) -> str:
     values = np.unique(values)
     if len(values) < 3 or values[0] <= 0:
         return "linear"
-    log, plain = (np.diff(v) for v in (np.log(values), values))
-    is_log = np.std(log) / log.mean() < np.std(plain) / plain.mean()
-    return "log" if is_log else "linear"
+    log, plain = (np.std(np.diff(v)) / np.ptp(v) for v in (np.log(values), values))
+    return "log" if log < plain else "linear"
 
 
 def _text(params, name):

@@ -125,17 +125,20 @@ class FitRows:
 
     def sum(self, function, *shared):
         """The sum of ``function(rows, *shared)`` over the blocks."""
-        if not isinstance(self.X, BlockMatrix):
-            return function(self, *shared)
-        columns = {"y": self.y, "weight": self.weight}
-        return self.X.total(_of_block, function, self.classes, *shared, **columns)
+        if isinstance(self.X, BlockMatrix):
+            return self._over(self.X.total, function, *shared)
+        return function(self, *shared)
 
     def map(self, function, *shared):
         """The list of ``function(rows, *shared)`` of the blocks."""
-        if not isinstance(self.X, BlockMatrix):
-            return [function(self, *shared)]
+        if isinstance(self.X, BlockMatrix):
+            return self._over(self.X.map, function, *shared)
+        return [function(self, *shared)]
+
+    def _over(self, blocks, function, *shared):
+        """Apply a function to the rows of blocks, with their labels and weights."""
         columns = {"y": self.y, "weight": self.weight}
-        return self.X.map(_of_block, function, self.classes, *shared, **columns)
+        return blocks(_of_block, function, self.classes, *shared, **columns)
 
     def class_moments(self):
         """Moments of each class: one pass over the rows."""

@@ -183,19 +183,24 @@ def check_weights(values, n) -> np.ndarray | None:
     """Check the weights of n rows: 0 or of ordinary size; None stays None."""
     if values is None:
         return None
-    weight = as_numbers("sample_weight", values)
-    if weight.ndim == 2 and weight.shape[1] == 1:
-        weight = weight[:, 0]
-    if weight.shape != (n,):
-        raise ValueError(
-            f"sample_weight must have one value for each of the {n} rows, got shape "
-            f"{weight.shape}"
-        )
+    weight = one_a_row("sample_weight", as_numbers("sample_weight", values), n)
     least, most = RANGE
     good = (weight == 0) | ((weight >= least) & (weight <= most))
     rule = f"be 0 or between {least:g} and {most:g}"
     refuse_rows(~good, "sample_weight", rule, weight)
     return weight
+
+
+def one_a_row(name, values, n):
+    """Values of n rows; shape (n, 1) becomes (n,)."""
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n,):
+        raise ValueError(
+            f"{name} must have one value for each of the {n} rows, got shape "
+            f"{values.shape}"
+        )
+    return values
 
 
 def refuse_rows(bad, name, rule, values):
@@ -234,8 +239,7 @@ def _rule_in_words(low, high, closed):
     if np.isfinite(low) and np.isfinite(high):
         return f"lie in {'[' if left else '('}{low:g}, {high:g}{']' if right else ')'}"
     is_finite = (np.isinf(low) and not left) or (np.isinf(high) and not right)
-    rules = [f"{'>=' if left else '>'} {low:g}"] if np.isfinite(low) else []
+    rules = ["finite"] if is_finite else []
+    rules += [f"{'>=' if left else '>'} {low:g}"] if np.isfinite(low) else []
     rules += [f"{'<=' if right else '<'} {high:g}"] if np.isfinite(high) else []
-    if not rules:
-        return "be a finite number" if is_finite else "be a number"
-    return f"be {'finite and ' if is_finite else ''}{rules[0]}"
+    return f"be {' and '.join(rules) or 'a number'}"

@@ -399,23 +399,14 @@ def _sparse(X, group, weight, featurewise):
     w = np.ones(Z.shape[0]) if weight is None else weight[group]
     n = float(w.sum())
     mean = Z.T @ w / max(n, TINY)  # 0 without rows
+    weighted = Z.multiply(w[:, None])
     if featurewise:
-        return Moments(n, mean, _sparse_squares(Z, w, mean))
+        raw = np.asarray(Z.multiply(weighted).sum(axis=0)).ravel()
+    else:
+        raw = (Z.T @ weighted).toarray()
     # W = Σ w x xᵀ − n x̄ x̄ᵀ, if no more than four digits cancel
-    raw = (Z.T @ Z.multiply(w[:, None])).toarray()
-    scatter = raw - np.outer(mean, mean) * n
-    if np.all(np.diag(scatter) >= _DIGITS_KEPT * np.diag(raw)):
+    scatter = raw - _products(mean, raw) * n
+    left, squares = (A if featurewise else np.diag(A) for A in (scatter, raw))
+    if np.all(left >= _DIGITS_KEPT * squares):
         return Moments(n, mean, scatter)
     return _dense(X, (group,), weight, featurewise)[0]
-
-
-def _sparse_squares(Z, w, mean):
-    """``W_jj = Σ_stored w (x − x̄)² + (Σ_absent w) x̄²``."""
-    P = len(mean)
-    row_weight = np.repeat(w, np.diff(Z.indptr))
-    stored = np.bincount(Z.indices, row_weight, minlength=P)
-    count = np.bincount(Z.indices, minlength=P)
-    # count the absent rows: an error of n − Σ_stored w would be multiplied by x̄²
-    absent = np.where(count == len(w), 0.0, np.maximum(w.sum() - stored, 0.0))
-    deviations = row_weight * (Z.data - mean[Z.indices]) ** 2
-    return np.bincount(Z.indices, deviations, minlength=P) + absent * mean**2

@@ -14,7 +14,6 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from ._checks import check_level, check_option
-from ._result import Result
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -72,8 +71,8 @@ def interval_tails(confidence_level, alternative="two-sided") -> tuple[float, fl
     }[alternative]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class WaldTable(Result):
+@dataclass(frozen=True, eq=False)
+class WaldTable:
     """Estimates and their standard errors; arrays of one shape, or single numbers.
 
     Parameters
@@ -98,7 +97,6 @@ class WaldTable(Result):
     bounds: tuple = (-np.inf, np.inf)
     names: Any = None
     alternative: str = "two-sided"
-    _rows_in_text = True
 
     def __post_init__(self):
         for name in ("estimate", "error"):
@@ -149,9 +147,6 @@ class WaldTable(Result):
         columns = np.broadcast_arrays(*map(np.atleast_1d, numbers.values()))
         names = {} if self.names is None else {"": list(self.names)}
         return names | {k: v.tolist() for k, v in zip(numbers, columns, strict=True)}
-
-    def _columns(self):
-        return self.columns()
 
 
 def _plain(value):
