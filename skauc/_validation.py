@@ -91,8 +91,7 @@ def check_labels(y_true, *, name="y_true") -> np.ndarray:
             y = np.array(y_true, dtype=object)  # numpy made texts of other kinds
     if y.dtype.kind == "O":
         y = _of_objects(y)
-    row = _row_without_label(y)
-    if row is not None:
+    for row in np.flatnonzero(_without_label(y))[:1]:
         got = short(y[row : row + 1].tolist()[0])
         got = "a missing value" if got in ("nan", "None", "<NA>", "NaT") else got
         raise ValueError(
@@ -111,16 +110,15 @@ def _of_objects(y):
     return y
 
 
-def _row_without_label(y):
-    """Number of the first row that holds no label; None if all rows hold one."""
+def _without_label(y):
+    """Whether each row holds no label; empty if all rows hold one."""
     if y.dtype.kind == "f":
-        bad = ~np.isfinite(y) | (y != np.floor(y))
-    elif y.dtype.kind == "O":  # by the few types, which is faster than by the values
-        kinds = {k for k in set(map(type, y)) if not issubclass(k, _LABELS)}
-        bad = np.array([type(value) in kinds for value in y if kinds])
-    else:
-        return None
-    return int(np.argmax(bad)) if bad.any() else None
+        return ~np.isfinite(y) | (y != np.floor(y))
+    if y.dtype.kind != "O":
+        return ()
+    # by the few types, which is faster than by the values
+    kinds = {k for k in set(map(type, y)) if not issubclass(k, _LABELS)}
+    return [type(value) in kinds for value in y if kinds]
 
 
 def distinct_labels(y, *, name="y_true") -> np.ndarray:
@@ -130,9 +128,7 @@ def distinct_labels(y, *, name="y_true") -> np.ndarray:
             return np.unique(y, return_counts=True)[0]
         return np.unique(y)
     except TypeError:
-        kinds: dict = {}
-        for label in y.tolist():
-            kinds.setdefault(type(label), label)
+        kinds = {type(label): label for label in reversed(y.tolist())}
         raise ValueError(
             f"{name} must hold labels of one kind without missing values, got "
             f"{_show(list(kinds.values())[:5])}"
@@ -424,6 +420,5 @@ def _is_one_of(label, classes):
 
 
 def _show(labels):
-    if isinstance(labels, list):  # of several kinds, perhaps
-        return ", ".join(map(repr, labels))
-    return ", ".join(repr(label) for label in np.asarray(labels).tolist())
+    labels = labels if isinstance(labels, list) else np.asarray(labels).tolist()
+    return ", ".join(map(repr, labels))

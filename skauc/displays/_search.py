@@ -169,8 +169,7 @@ class SearchDisplay(Display):
             names = dict.fromkeys(name for p in params for name in p)
             differ = [n for n in names if len({repr(p.get(n)) for p in params}) > 1]
             return differ or list(names)[:1]
-        given = self.parameters
-        names = [given] if isinstance(given, str) else list(given)
+        names = np.atleast_1d(self.parameters).tolist()
         if not 1 <= len(names) <= 2 or any(n not in p for n in names for p in params):
             raise ValueError(
                 "parameters must name one or two parameters of all candidates, got "

@@ -240,7 +240,7 @@ class GaussianAUCClassifier(LinearClassifier):
         coef, roc = problem.leave(theta), BinormalROC.from_moments(*scores)
         # With a pooled deviation of 1, log odds per unit are the difference of means.
         self.auc_, self.slope_ = roc.auc, roc.mean_pos - roc.mean_neg
-        centre = float(coef @ problem.origin)  # X @ coef_ less the projected scores
+        centre = coef @ problem.origin  # X @ coef_ less the projected scores
         cut = self._threshold(roc, np.log(counts[1] / counts[0]))
         # Scores of θ are X @ coef_ − coef·origin; the decision is 0 at the cut.
         self.coef_, self.intercept_ = coef[None, :], np.array([-cut - centre])

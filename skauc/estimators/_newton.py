@@ -171,7 +171,7 @@ class Objective:
     def _original(self, coordinates):
         """Matrix from coordinates to the original parameters, each intercept first."""
         columns = coordinates.leave(np.eye(coordinates.rank).ravel())
-        first = np.roll(columns, int(self.coding.fit_intercept), axis=0)
+        first = np.roll(columns, self.coding.fit_intercept, axis=0)
         return np.kron(np.eye(self.coding.T.shape[1]), first)
 
     def covariance(self, point, meat=None):

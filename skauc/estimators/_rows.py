@@ -74,8 +74,11 @@ class FitRows:
         if self.weight is None or self.weight.all():
             return self
         kept, blocks = self.weight > 0, isinstance(self.X, BlockMatrix)
-        given = {k: v for k, v in vars(self).items() if k in _COLUMNS and v is not None}
-        columns = {name: values[kept] for name, values in given.items()}
+        columns = {
+            name: values[kept]
+            for name, values in vars(self).items()
+            if name in _COLUMNS and values is not None
+        }
         X = self.X.where(kept) if blocks else self.X[kept]
         return replace(self, X=X, **columns)
 

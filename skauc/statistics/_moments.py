@@ -117,14 +117,12 @@ class Moments:
                 "Moments must have scatters of one shape to be merged, got "
                 f"{np.shape(self.scatter)} and {np.shape(other.scatter)}"
             )
-        n = self.n + other.n
-        if 0 in (self.n, other.n):
-            return self if other.n == 0 else other
-        shift = other.mean - self.mean
-        between = _products(shift, self.scatter) * (self.n * (other.n / n))
+        n, shift = self.n + other.n, other.mean - self.mean
+        share = other.n / max(n, TINY)  # 0 without rows
         # W_a + W_b + shift shiftᵀ n_a n_b/n
+        between = _products(shift, self.scatter) * (self.n * share)
         scatter = self.scatter + other.scatter + between
-        return Moments(n, self.mean + shift * (other.n / n), scatter)
+        return Moments(n, self.mean + shift * share, scatter)
 
     def project(self, w) -> Moments:
         """Moments of the scores ``X @ w``.

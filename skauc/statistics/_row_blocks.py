@@ -281,10 +281,7 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     if isinstance(X, RowBlocks):
         refuse_beside(y=y, sample_weight=sample_weight)
         return X
-    given = X, y, sample_weight
-    if all(value is None or type(value) is np.ndarray for value in given):
-        return None
-    opened = (opener(*given, called) for opener in OPENERS)
+    opened = (opener(X, y, sample_weight, called) for opener in OPENERS)
     return next((blocks for blocks in opened if blocks is not None), None)
 
 

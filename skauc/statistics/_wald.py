@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 from ._checks import check_level, check_option
 
@@ -122,13 +122,14 @@ class WaldTable:
 
     def cdf(self, z):
         """Distribution function F of the statistic."""
-        return ndtr(z) if np.isinf(self.df) else stdtr(self.df, z)
+        return stdtr(self.df, z)
 
     def limits(self, confidence_level=0.95, alternative=None) -> Interval:
         """``estimate ± F⁻¹(1 − tail) SE``, inside the bounds."""
         tails = interval_tails(confidence_level, alternative or self.alternative)
-        ppf = ndtri if np.isinf(self.df) else lambda p: stdtrit(self.df, p)
-        down, up = (-ppf(t) * self.error if t else np.inf for t in tails)
+        down, up = (
+            -stdtrit(self.df, tail) * self.error if tail else np.inf for tail in tails
+        )
         least, most = self.bounds
         low, high = self.estimate - down, self.estimate + up
         return Interval(_plain(np.maximum(low, least)), _plain(np.minimum(high, most)))
