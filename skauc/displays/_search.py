@@ -128,13 +128,12 @@ class SearchDisplay(Display):
         SearchDisplay
         """
         check_level("confidence_level", confidence_level)
-        names = self._drawn()
+        names, found = self._drawn(), self.posterior
         values = [self._numbers(n) for n in names]
         self._open(ax)
-        mean, order = np.array(self.posterior.auc.mean()), self.simplest
-        selected = self.posterior.selected
-        chosen, limits = selected.mean(), selected.interval(confidence_level)
-        mean[self.posterior.selected_index] = chosen
+        mean, k, order = np.array(found.auc.mean()), found.selected_index, self.simplest
+        mean[k] = chosen = found.selected.mean()
+        limits = found.selected.interval(confidence_level)
         if len(values) not in (1, 2) or any(v is None for v in values):
             self._draw_intervals(names, mean, limits, confidence_level)
             places = mean, np.arange(len(mean))
@@ -145,11 +144,11 @@ class SearchDisplay(Display):
             self._draw_line(names[0], values[0], confidence_level)
             places = values[0], mean
             order = names[0] if order is None else order
-            x = values[0][self.posterior.selected_index]
+            x = values[0][[k]]
             self.selected_interval_ = self._points(
-                [x], [chosen], y_limits=limits, color="k"
+                x, [chosen], y_limits=limits, color="k"
             )
-        simplest = None if order is None else self.posterior.simplest(order)
+        simplest = None if order is None else found.simplest(order)
         self._mark(*places, simplest, auc_text(chosen, limits))
         loc = "lower right" if self.line_ is not None else None
         # the names of candidates leave room at the left

@@ -26,6 +26,7 @@ from .._validation import (
     distinct_labels,
 )
 from ..statistics._block_matrix import BlockMatrix
+from ..statistics._checks import short
 from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._moments import group_moments
 from ..statistics._numerics import block_rows, dense, parts_of
@@ -190,16 +191,23 @@ def open_rows(
             columns = pd.DataFrame(columns=blocks.feature_names)
         validate_data(model, columns, skip_check_array=True, reset=reset)
         for name, value in (("offset", offset), ("groups", groups)):
-            rule, got = "be None where X comes in blocks", type(value).__name__
             if value is not None:
-                raise ValueError(f"{name} must {rule}, got {got}")
+                raise ValueError(
+                    f"{name} must be None where X comes in blocks, got {short(value)}"
+                )
     else:
         refuse_collection("X", X)
         refuse_collection("y", y)
-        options = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
-        options |= {"accept_sparse": "csr", "reset": reset}
         with np.errstate(invalid="ignore"):  # labels of inf and -inf are added up
-            X, y = validate_data(model, X, y, **options)
+            X, y = validate_data(
+                model,
+                X,
+                y,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+            )
     y = check_labels(y, name="y")
     classes = distinct_labels(y, name="y") if known is None else known
     check.class_count(classes, binary=binary)

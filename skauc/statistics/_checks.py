@@ -45,9 +45,8 @@ def check_integer(name, value, low=-(2**53), high=2**53) -> int:
     number = _real(value)
     if low <= number <= high and number == np.floor(number):
         return int(value)
-    rule = f"from {low} to {high}"
-    if high == 2**53:
-        rule = "<= 2**53" if number > high else f">= {low}"
+    ranged = high < 2**53 or number > high
+    rule = f"from {low} to {high}" if ranged else f">= {low}"
     raise ValueError(f"{name} must be a whole number {rule}, got {short(value)}")
 
 
@@ -209,10 +208,10 @@ def refuse_rows(bad, name, rule, values):
         raise ValueError(f"{name} must {rule}, got {values[row]} in row {row}")
 
 
-def short(value, longest=80) -> str:
-    """Write a value on one line, for an error."""
+def short(value) -> str:
+    """Write a value on one line of at most 80 characters, for an error."""
     text = " ".join(repr(value).split())
-    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _real(value) -> float:

@@ -23,7 +23,7 @@ Hanley & McNeil (1982), https://doi.org/10.1148/radiology.143.1.7063747; Newcomb
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -54,7 +54,7 @@ class Levels:
     value: np.ndarray
     neg: np.ndarray
     pos: np.ndarray
-    _rows: Any = field(default=None, repr=False, compare=False)
+    _rows: Any = None
 
     @classmethod
     def of(cls, neg, pos, weight_neg=None, weight_pos=None) -> Levels:

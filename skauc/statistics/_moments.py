@@ -242,8 +242,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
         )
     weight = check_weights(sample_weight, X.shape[0])
     groups = (~positive, positive)
-    neg, pos = group_moments(X, groups, weight, featurewise=featurewise)
-    return neg, pos
+    return tuple(group_moments(X, groups, weight, featurewise=featurewise))
 
 
 def _moments_of_block(block, featurewise):
