@@ -131,7 +131,7 @@ def distinct_labels(y, *, name="y_true") -> np.ndarray:
         kinds = {type(label): label for label in reversed(y.tolist())}
         raise ValueError(
             f"{name} must hold labels of one kind without missing values, got "
-            f"{_show(list(kinds.values())[:5])}"
+            f"{_show(list(kinds.values())[:-6:-1])}"
         ) from None
 
 

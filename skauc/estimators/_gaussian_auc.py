@@ -258,7 +258,7 @@ class GaussianAUCClassifier(LinearClassifier):
             return mu
         # n rows have at most n − 2 dimensions within the classes
         few = problem.basis is not None and self.shrinkage_ == 0
-        theta, rank, piles = best_direction(sigma, mu, singular=few)
+        theta, rank, piles = best_direction(sigma, mu, few)
         if rank < len(mu):
             size = f"rank {rank} with {self.n_features_in_} features"
             text = (_SEPARABLE if piles else _DEPENDENT).format(size=size)

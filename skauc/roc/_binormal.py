@@ -119,7 +119,7 @@ class BinormalROC(ROCCurve):
                         f"variance, got {part.n:g}; equal_variance=True pools them"
                     )
             std_neg, std_pos = np.sqrt(neg.covariance), np.sqrt(pos.covariance)
-        return cls(neg.mean, std_neg, pos.mean, std_pos)
+        return cls(float(neg.mean), std_neg, float(pos.mean), std_pos)
 
     @property
     def auc(self) -> float:

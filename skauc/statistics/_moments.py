@@ -350,7 +350,7 @@ class _Sums:
     mean of the first rows if a feature is more than a deviation away from 0.
     """
 
-    def __init__(self, P, featurewise, origin=None):
+    def __init__(self, P, featurewise, origin):
         self.origin, self.n, self.total = origin, 0.0, np.zeros(P)
         self.square = np.zeros(P if featurewise else (P, P))
 
