@@ -282,9 +282,8 @@ def _one_step(fit, rows, pairs, order):
     # the share 1/f of a row of weight f
     one = np.minimum(1.0, 1 / rows.weight[S])
     z = fit.score(rows.X)[S] - fit.intercept
-    k, diagonals = len(pairs.neg), (Q.diagonal(), F.diagonal())
-    blocks = Q[:k, k:], F[:k, k:], F[k:, :k].T
-    return margins_without(*blocks, *diagonals, z=z, g=g, one=one)
+    k, q, f = len(pairs.neg), Q.diagonal(), F.diagonal()
+    return margins_without(Q[:k, k:], F[:k, k:], F[k:, :k].T, q, f, z=z, g=g, one=one)
 
 
 def _system(fit, rows, S, order):

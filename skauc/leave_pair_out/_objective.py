@@ -82,9 +82,9 @@ class Objective:
         return replace(self, l2=np.maximum(self.l2, least * column))
 
     @property
-    def unit(self) -> np.ndarray | None:
+    def unit(self) -> float | np.ndarray:
         """Factors of the features under which the penalty is 1 for all of them."""
-        return None if np.ndim(self.l2) == 0 else 1 / np.sqrt(self.l2)
+        return 1.0 if np.ndim(self.l2) == 0 else 1 / np.sqrt(self.l2)
 
     @property
     def strength(self) -> float:
@@ -322,8 +322,10 @@ def optima(fit, rows, weight) -> tuple[Setting, np.ndarray]:
     does not converge.
     """
     setting, loss = Setting.of(fit.objective, rows), fit.objective.loss
-    known = setting.penalty, setting.start(fit, rows)
-    theta, converged = minimise(setting.A, rows.positive, weight, loss, *known)
+    start = setting.start(fit, rows)
+    theta, converged = minimise(
+        setting.A, rows.positive, weight, loss, setting.penalty, start
+    )
     if not converged.all():
         raise LinAlgError("Newton's method did not converge")
     return setting, theta

@@ -150,7 +150,6 @@ def _gaussian_auc(linear, rows, flipped):
     return discriminant_ridge(rows, alpha, unbiased=True, diagonal=scaled)
 
 
-
 _REGISTRY: dict = {
     IRLSLogisticRegression: _irls,
     GaussianAUCClassifier: _gaussian_auc,
