@@ -109,8 +109,8 @@ def _one_step(z, g, Q, F):
 def _refitted(fit, rows, codes, pairs):
     """Scores of the rows S under refits without them."""
     kept = (codes != pairs[:, :1]) & (codes != pairs[:, 1:])
-    setting, theta = optima(fit, rows, fit.objective.case_weight(rows) * kept)
-    return lambda which, S: (setting.A[S] @ theta[which][..., None])[..., 0]
+    A, theta, _ = optima(fit, rows, fit.objective.case_weight(rows) * kept)
+    return lambda which, S: (A[S] @ theta[which][..., None])[..., 0]
 
 
 def sums_of_scores(score, positive, weight, group, *, sole=False) -> np.ndarray:

@@ -58,8 +58,8 @@ def _scores_without(fit, rows, S, left_out):
     weight = np.tile(fit.objective.case_weight(rows), (len(left_out) + 1, 1))
     for place in left_out.T:
         weight[np.arange(1, len(weight)), S[place]] *= kept[place]
-    setting, theta = optima(fit, rows, weight)
-    return theta @ setting.A[S].T
+    A, theta, _ = optima(fit, rows, weight)
+    return theta @ A[S].T
 
 
 def _joined(fit, rows, S, k, scores):
