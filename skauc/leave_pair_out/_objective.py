@@ -191,8 +191,8 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
 
 def _slopes(fit, rows, score):
     """Slopes of the losses times the case weights, (n,)."""
-    slope = fit.objective.loss.slope(score, np.where(rows.positive, 1.0, -1.0))
-    return fit.objective.case_weight(rows) * slope
+    objective = fit.objective
+    return objective.case_weight(rows) * objective.loss.slope(score, rows.sign)
 
 
 def _pull_of_block(block, fit):
@@ -298,9 +298,7 @@ def optima(fit, rows, weight) -> tuple[np.ndarray, np.ndarray, Coordinates]:
     A, penalty = objective.design(coordinates.A)
     b = fit.intercept + spread(rows)[0] @ w * objective.free
     start = np.append(coordinates.forth(rows, w), b / (objective.column or np.inf))
-    theta, converged = minimise(
-        A, rows.positive, weight, objective.loss, penalty, start
-    )
+    theta, converged = minimise(A, rows.sign, weight, objective.loss, penalty, start)
     if not converged.all():
         raise LinAlgError("Newton's method did not converge")
     return A, theta, coordinates

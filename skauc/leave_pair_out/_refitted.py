@@ -65,8 +65,8 @@ def _scores_without(fit, rows, S, left_out):
 def _joined(fit, rows, S, k, scores):
     """Margins of pairs of the k negatives and the positives, from single rows."""
     z, E = scores[0], (scores[1:] - scores[0]).T
-    sign = np.where(rows.positive[S], 1.0, -1.0)
-    change = _change_of_slopes(z[:, None], E, sign[:, None], fit.objective.loss)
+    sign = rows.sign[S][:, None]
+    change = _change_of_slopes(z[:, None], E, sign, fit.objective.loss)
     kappa_i, kappa_j = change[:k, k:], change[k:, :k].T
     determinant = np.maximum(1 - kappa_i * kappa_j, _LEAST_DETERMINANT)
     rho_i, rho_j = (1 + kappa_i) / determinant, (1 + kappa_j) / determinant

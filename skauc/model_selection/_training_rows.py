@@ -141,7 +141,7 @@ def _moved(model):
     units = units[units > 0]
     if stopped or getattr(linear, "tol", 0.0) > _TOLERANCE or not len(units):
         return False  # such solvers leave a gradient on their training rows, too
-    sign = np.where(front.positive, 1.0, -1.0)
+    sign = front.sign
     slopes = (fit.objective.loss.slope(z, sign) for z in (fit.score(front.X), 0 * sign))
     here, at_zero = (np.sqrt(np.mean(slope**2)) for slope in slopes)
     similar = units.max() <= _UNITS * units.min()
