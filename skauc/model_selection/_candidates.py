@@ -13,7 +13,7 @@ ranking do not differ. The last term is the uncertainty of the rows left out. He
 rows have DeLong's covariance of empirical AUCs, conjugate priors their spread times ρ.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -65,7 +65,7 @@ class Candidate:
     posterior: AUCPosterior
     choice: float
     rows: np.ndarray
-    between: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    between: np.ndarray | tuple = ()
     key: object = None
     shift: float = 0.0
     has_source: bool = False

@@ -334,9 +334,9 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=Non
     Labels and weights are checked first, because a fit may take long. Estimators that
     take rows in blocks get the blocks.
     """
-    if isinstance(estimator, TAKE_BLOCKS):
-        if row_blocks(X, y, sample_weight) is not None:
-            return clone(estimator).fit(X, y, sample_weight=sample_weight)
+    blocks = isinstance(estimator, TAKE_BLOCKS) and row_blocks(X, y, sample_weight)
+    if blocks:
+        return clone(estimator).fit(X, y, sample_weight=sample_weight)
     refuse_collection("X", X)
     indexable(X, y)
     labels = check_labels(y)
