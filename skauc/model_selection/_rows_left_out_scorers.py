@@ -21,7 +21,7 @@ from ._left_out_rows import out_of_bag
 from ._posterior import evaluations
 from ._question import Question
 from ._scorers import Scorer
-from ._training_rows import ASSUMED, HELD_OUT
+from ._verdict import ASSUMED, HELD_OUT
 from .reading._estimators import (
     checked_rows,
     decision_values,
