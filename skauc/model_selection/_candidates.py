@@ -241,7 +241,7 @@ def _unit(vector):
 # ------------------------------------------------------- the candidates of a search
 
 
-def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> tuple:
+def candidates_of(search, X, y, prior, n_jobs, verbose, fit_params, groups) -> tuple:
     """Candidates of a fitted search, refitted to all rows; or fitted models.
 
     Parameters
@@ -250,9 +250,10 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> 
     X, y : rows and labels
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
     n_jobs : int or None
+    verbose : int
     fit_params : dict or None
         Further parameters of ``fit``.
-    groups : array-like of shape (n,), default=None
+    groups : array-like of shape (n,) or None
         None takes those of ``fit_params``.
 
     Returns
@@ -294,7 +295,8 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> 
     may_fail = isinstance(getattr(search, "error_score", None), Real)
     make = partial(_made, (X, y, weight), question, fit_params, may_fail)
     pairs = zip(models, is_best, strict=True)
-    found = in_parallel((partial(make, *of, report=best) for of, best in pairs), n_jobs)
+    calls = (partial(make, *model, report=best) for model, best in pairs)
+    found = in_parallel(calls, n_jobs, verbose)
     fitted = [k for k, one in enumerate(found) if one is not None]
     if not fitted:
         raise ValueError("search must have a candidate whose fit succeeds, got none")
