@@ -6,7 +6,6 @@ and what the user can do.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -59,16 +58,14 @@ def warn(reasons, rows=None, score=None) -> None:
     for reason in reasons:
         text = f"{reason[0].upper()}{reason[1:]}"
         kind = SampleWeightWarning if reason == NOT_COUNTS else UntrustedAUCWarning
-        issue = partial(warn_caller, text, kind)
         if rows is None:
-            issue()
+            warn_caller(text, kind)
             continue
         models = rows.cached(("warned", _SEARCHES[0], reason), set)
         model = hash(score.tobytes())
-        if model in models:
+        if not models or model in models:
+            warn_caller(text, kind)
             models.clear()
-        if not models:
-            issue()
         models.add(model)
 
 
