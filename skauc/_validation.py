@@ -291,7 +291,6 @@ class ScoredRows:
     ----------
     positive : ndarray of bool of shape (n,)
     scores : list of ndarray of shape (n,)
-    names : sequence of str
     weight : ndarray of float of shape (n,) or None
     groups : ndarray of int of shape (n,) or None
         Numbers of the groups, from 0.
@@ -300,7 +299,6 @@ class ScoredRows:
 
     positive: np.ndarray
     scores: list[np.ndarray]
-    names: Any
     weight: np.ndarray | None
     groups: np.ndarray | None
     pos_label: Any
@@ -322,7 +320,7 @@ class ScoredRows:
             check_score(score, n, name=name, **how)
             for score, name in zip(scores, names, strict=True)
         ]
-        return cls(positive, checked, names, weight, cluster, label)
+        return cls(positive, checked, weight, cluster, label)
 
     def effect(self, influence) -> float:
         """Design effect of the groups on an estimate, see :func:`design_effect`."""

@@ -236,7 +236,6 @@ class EmpiricalROC(LabelledResult):
         """
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
-        self._sample.warn_unless_counts()
         grid = GRID if fpr is None else np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
         if grid.ndim != 1 or not len(grid):
             raise ValueError(f"fpr must hold at least one number, got {short(fpr)}")

@@ -72,7 +72,7 @@ def _design_effects(points, name):
     """Design effect of a value at each point, 1 without groups."""
     sample = points._sample
     if sample.clusters is None:
-        return 1.0
+        return sample.effect
     # ∂f/∂count is Im f(count + ih)/h, of which the scale does not matter
     steps = 1j * _STEP * np.eye(4)[..., None]
     table = np.array(points._table)[:, None] + steps
@@ -228,37 +228,17 @@ def drawn_points(several, n_resamples, random_state):
         influence = map(np.subtract, influence, other.influence)
     effect = sample.effect_of(*influence)
     counts = [count / effect for count in sample.counts]
-    ways = [(points, *_possible_corners(points)) for points in several]
     for weights in bayesian_weights(counts, n_resamples, random_state):
-        yield [_points_of_draw(*way, weights) for way in ways]
+        yield [_points_of_draw(points, weights) for points in several]
 
 
-def _possible_corners(points):
-    """Corners that a draw may choose, and the first one above which each row lies.
-
-    Returns
-    -------
-    corners : ndarray of int of shape (c,)
-    first : (ndarray of int of shape (n_neg,), ndarray of int of shape (n_pos,))
-    """
-    levels = points._sample.levels
-    corners = np.arange(len(levels.value) + 1)
-    if points.chosen_by in BEST:
-        # the level at a best point holds a positive, the next one a negative
-        ends = levels.pos[::-1] > 0
-        ends[:-1] &= levels.neg[-2::-1] > 0
-        corners = np.append(0, 1 + np.flatnonzero(ends))
-    first = np.searchsorted(corners, np.arange(len(levels.value), 0, -1))
-    return corners, [first[level] for level in levels.row_levels]
-
-
-def _points_of_draw(points, corners, first, weights):
+def _points_of_draw(points, weights):
     """Choose the points of one score again, with drawn weights of its rows."""
     levels = points._sample.levels
-    fpr, tpr = map(_rates, weights, first, repeat(len(corners)))
-    at = points._rule.corners(levels.thresholds[corners[1:] - 1], fpr, tpr)
+    n_levels = repeat(len(levels.value))
+    fpr, tpr = map(_rates, weights, levels.row_levels, n_levels)
+    at = points._rule.corners(levels.thresholds, fpr, tpr)
     drawn = tuple(np.take_along_axis(rate, at, axis=1) for rate in (tpr, fpr))
-    at = corners[at]
     return {
         "threshold": np.append(np.inf, levels.thresholds)[at],
         "sensitivity": drawn[0],
@@ -268,11 +248,11 @@ def _points_of_draw(points, corners, first, weights):
     }
 
 
-def _rates(weight, first, n_corners):
-    """Share of the weight at or above each corner, shape (draws, c)."""
-    sums = [np.bincount(first, of_draw, n_corners + 1) for of_draw in weight]
+def _rates(weight, level, n_levels):
+    """Share of the weight at or above each corner, shape (draws, n_levels + 1)."""
+    sums = [np.bincount(n_levels - level, of_draw, n_levels + 1) for of_draw in weight]
     above = np.cumsum(sums, axis=1)
-    return above[:, :-1] / above[:, -1:]
+    return above / above[:, -1:]
 
 
 def _drawn_limits(points, name, tail_low, tail_high, n_resamples, random_state):
@@ -388,7 +368,6 @@ def compared(a, b, name, n_resamples, random_state) -> OperatingComparison:
     k = len(a.threshold)
     if len(b.threshold) != k:
         raise ValueError(f"other must have {k} points, got {len(b.threshold)}")
-    a._sample.warn_unless_counts()
     if name is None:
         name = CROSSED.get(a.chosen_by, "sensitivity")
     check_option("name", name, RATES)

@@ -295,7 +295,6 @@ class OperatingPoints(Estimates, LabelledResult):
     def _estimates(self, confidence_level):
         tails, k = interval_tails(confidence_level), len(self.threshold)
         names = [name for name in NAMES if methods_of(self, name)]
-        self._sample.warn_unless_counts()
         wanted = self.chosen_by if self.at == "population" else None
         drawn = {"n_resamples": DRAWS, "random_state": 0}
         limits = [self._limits(name, None, tails, drawn) for name in names]
@@ -442,9 +441,7 @@ class OperatingPoints(Estimates, LabelledResult):
         check_option("name", name, NAMES)
         tails = interval_tails(confidence_level, alternative)
         drawn = {"n_resamples": n_resamples, "random_state": random_state}
-        limits = self._limits(name, method, tails, drawn)
-        self._sample.warn_unless_counts()
-        return Interval(*limits)
+        return Interval(*self._limits(name, method, tails, drawn))
 
     def compare(
         self, other, *, name=None, n_resamples=DRAWS, random_state=0

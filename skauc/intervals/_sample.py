@@ -197,6 +197,7 @@ class Sample:
     def effect_of(self, neg, pos) -> float:
         """Design effect of an estimate with these influences of the rows, by class."""
         if self.clusters is None:
+            self.warn_unless_counts()
             return 1.0
         self.check_two()
         rows = (neg, pos), self.counts, self.clusters

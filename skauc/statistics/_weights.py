@@ -115,11 +115,10 @@ def design_effect(influence, weight, groups) -> float:
     mass = weight * influence
     if not mass.any():
         return design_effect(np.ones_like(weight), weight, groups)
-    within, between = np.bincount(groups, mass * influence), np.bincount(groups, mass)
-    least = _LEAST_EFFECT * (weight @ weight) / weight.sum()
-    effect = max(between @ between / within.sum(), least)
-    parts = (between**2 / effect - within) / within.sum()
-    effect /= max(1 - 1.5 * (parts @ parts), 0.25)
+    W, B = np.bincount(groups, mass * influence), np.bincount(groups, mass) ** 2
+    total = max(B.sum(), _LEAST_EFFECT * (mass @ mass))
+    gaps = B / total - W / W.sum()
+    effect = total / W.sum() / max(1 - 1.5 * (gaps @ gaps), 0.25)
     return float(f"{effect:.12g}")  # exactly 1 for independent rows: the same draws
 
 

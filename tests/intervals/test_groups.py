@@ -1,31 +1,30 @@
 """Laws of groups of dependent rows, for all calls of scores or probabilities."""
 
-import matplotlib
+from unittest.mock import patch
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import skauc
 
-matplotlib.use("Agg")
 RNG = np.random.default_rng(4)
 G = RNG.integers(12, size=72)
 Y = RNG.integers(2, size=72)
 SCORE = RNG.normal(size=72) + RNG.normal(size=12)[G] + Y
-OTHER = RNG.normal(size=72) + RNG.normal(size=12)[G] + Y
 DRAWN = {"n_resamples": 50}
+RATES = "sensitivity", "specificity", "ppv", "lr_positive", "youden_j"
 
 
 def prob(score):
     return 1 / (1 + np.exp(-(score - 0.5)))
 
 
-def points(**rule):
+def points(*names, draws=False, **rule):
     def call(y, score, **given):
         result = skauc.operating_points(y, score, **rule, **given)
-        names = ["sensitivity", "specificity", "ppv", "lr_positive", "f1", "youden_j"]
-        names += ["threshold"] * (rule.get("at") == "population")
-        return [result.confidence_interval(name=name) for name in names]
+        drawn = DRAWN if draws else {}
+        return [result.confidence_interval(name=name, **drawn) for name in names]
 
     return call
 
@@ -43,7 +42,9 @@ def calibration(y, score, **given):
 
 def picture(kind):
     def call(y, score, **given):
-        return kind.from_predictions(y, prob(score), **given).to_frame().iloc[:, 2:]
+        with patch.object(kind, "plot", lambda self: self):
+            drawn = kind.from_predictions(y, prob(score), **given)
+        return drawn.to_frame().iloc[:, 2:]
 
     return call
 
@@ -51,10 +52,11 @@ def picture(kind):
 CALLS = {
     "auc": lambda y, s, **k: skauc.auc_estimate(y, s, **k).confidence_interval(),
     "curve": lambda y, s, **k: skauc.empirical_roc(y, s, **k).band(**DRAWN).low,
-    "threshold": points(threshold=[0.0, 1.0]),
-    "prevalence": points(threshold=0.5, prevalence=0.1),
-    "population": points(sensitivity=0.8, at="population"),
-    "best": points(best="youden"),
+    "threshold": points(*RATES, "accuracy", "f1", threshold=[0.0, 1.0]),
+    "prevalence": points("ppv", "accuracy", "f1", threshold=0.5, prevalence=0.1),
+    "population": points("ppv", draws=True, sensitivity=0.8, at="population"),
+    "order": points("threshold", specificity=0.7, at="population"),
+    "best": points(*RATES, "lr_negative", draws=True, best="youden"),
     "compared": compared,
     "calibration": calibration,
     "calibration picture": picture(skauc.CalibrationDisplay),
@@ -82,7 +84,7 @@ def test_laws_of_groups(name):
     if name not in ("best", "compared"):  # they draw a weight for each row
         same(call(G[order], Y[order], SCORE[order]), grouped)
         equal = call(G[twice], Y[twice], SCORE[twice])
-        if name not in ("calibration picture", "population"):  # quantiles count rows
+        if name not in ("calibration picture", "population", "order"):  # count rows
             same(equal, call(G, sample_weight=np.full(72, 2)))
             same(equal, grouped)  # copies in a group add nothing
     for bad in (np.zeros(72), G[:5], np.where(G, G, np.nan), [None, *G[1:]]):
@@ -98,5 +100,5 @@ def test_effect_of_the_mean_by_loops():
     ])  # fmt: skip
     d = B.sum() / W.sum()
     v = ((B - d * W) ** 2).sum() / B.sum() ** 2
-    rows = skauc._validation.ScoredRows(Y > 0, [], (), w, G, 1)
+    rows = skauc._validation.ScoredRows(Y > 0, [], w, G, 1)
     assert rows.effect(u) == pytest.approx(d / max(1 - 1.5 * v, 0.25), rel=1e-11)
