@@ -72,7 +72,7 @@ def test_results_have_tables_texts_and_copies(name):
         assert (above <= high).all()
     lines = result.summary(0.9).splitlines()
     for line, (row, found) in zip(lines, wide[LIMITS].iterrows(), strict=True):
-        text = "{:.2f} ({:.2f} to {:.2f})".format(*found)
+        text = "{:z.2f} ({:z.2f} to {:z.2f})".format(*found)
         assert line == (text if len(lines) == 1 else f"{row}: {text}")
     for other in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
         assert same(result, other)
