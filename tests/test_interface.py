@@ -106,6 +106,17 @@ def test_tables_of_one_auc_join():
         assert answer(name).gini(0.9) == pytest.approx((2 * auc - 1).tolist())
 
 
+def test_tests_and_curves_have_texts():
+    test = skauc.hosmer_lemeshow(Y, 1 / (1 + np.exp(-A)))
+    shuffled = skauc.auc_permutation_test(FITTED[0], X, Y, n_resamples=9)
+    pair = f"statistic={test.statistic:.4g}, df={test.df}, pvalue={test.pvalue:.4g}"
+    assert test.summary() == pair
+    assert f"pvalue={shuffled.pvalue:.4g}" in shuffled.summary()
+    assert "method='simultaneous'" in (
+        skauc.empirical_roc(Y, A).band(method="simultaneous").summary()
+    )
+
+
 def test_long_tables_show_twenty_rows():
     every = skauc.operating_points(Y, A)
     assert len(every.to_frame()) == 8 * len(every.threshold)
