@@ -2,8 +2,10 @@
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..model_selection._search import SearchPosterior, search_posterior
 from ..statistics._checks import check_level
@@ -79,7 +81,7 @@ class SearchDisplay(Display):
 
     posterior: SearchPosterior
     _: KW_ONLY
-    parameters: list[str] | None = None
+    parameters: str | list[str] | None = None
     simplest: object = None
 
     def __post_init__(self):
@@ -91,7 +93,16 @@ class SearchDisplay(Display):
             )
 
     @classmethod
-    def from_search(cls, search, X, y, *, parameters=None, simplest=None, **options):
+    def from_search(
+        cls,
+        search: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        parameters: str | list[str] | None = None,
+        simplest: object = None,
+        **options: Any,
+    ) -> Self:
         """Plot the candidates of a fitted search.
 
         Parameters
@@ -115,7 +126,7 @@ class SearchDisplay(Display):
         posterior = search_posterior(search, X, y, **options)
         return cls(posterior, parameters=parameters, simplest=simplest).plot(**plot)
 
-    def plot(self, ax=None, *, confidence_level=0.95):
+    def plot(self, ax: Any = None, *, confidence_level: float = 0.95) -> Self:
         """Draw the candidates.
 
         Parameters
@@ -140,7 +151,7 @@ class SearchDisplay(Display):
             self._draw_intervals(names, mean, limits, confidence_level)
             places = mean, np.arange(len(mean))
         elif len(values) == 2:
-            self._draw_map(*names, *values, confidence_level)
+            self._draw_map(names, values, confidence_level)
             places = values
         else:
             self._draw_line(names[0], values[0], confidence_level)
@@ -151,7 +162,7 @@ class SearchDisplay(Display):
                 x, [chosen], y_limits=limits, color="k"
             )
         simplest = None if order is None else found.simplest(order)
-        self._mark(*places, simplest, auc_text(chosen, limits))
+        self._mark(places, simplest, auc_text(chosen, limits))
         loc = "lower right" if self.line_ is not None else None
         # the names of candidates leave room at the left
         side = "right" if self.intervals_ is not None else "center"
@@ -198,8 +209,9 @@ class SearchDisplay(Display):
         self.line_ = self._curve(x[best], mean[best], **style)
         self.ax_.set(xlabel=parameter, ylabel=self._auc, xscale=scale_of(x))
 
-    def _draw_map(self, column, row, x, y, confidence_level):
+    def _draw_map(self, names, values, confidence_level):
         """Draw two parameters, and the candidates that hold the best."""
+        (column, row), (x, y) = names, values
         style = {"c": self.posterior.auc.mean(), "cmap": "cividis"}
         self.map_ = self.ax_.scatter(x, y, marker="s", s=80, **style)
         colours = self.figure_.colorbar(self.map_, ax=self.ax_)
@@ -228,9 +240,9 @@ class SearchDisplay(Display):
         self.intervals_ = self._rows_of_intervals(texts, mean, low, high, **style)
         self.ax_.set_xlabel(self._auc, loc="right")
 
-    def _mark(self, x, y, simplest, text):
+    def _mark(self, places, simplest, text):
         """Mark the selected candidate, and the simplest one that is nearly as good."""
-        k = self.posterior.selected_index
+        (x, y), k = places, self.posterior.selected_index
         style = {"linestyle": "none", "markersize": 10, "markerfacecolor": "none"}
         text = f"chosen ({text})\nP(best) {self.posterior.p_best[k]:.2f}"
         style |= {"color": "k", "marker": "o", "label": text}

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..posterior._joint import AUCDifferencePosterior
@@ -15,6 +16,7 @@ from ..statistics._result import Result, data_frame, picture
 # Okabe & Ito's colours, which colour-blind readers can distinguish, without yellow and
 # black (https://jfly.uni-koeln.de/color/)
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_NOT_DRAWN: Any = None
 
 
 class Curve(NamedTuple):
@@ -78,9 +80,9 @@ class Display:
 
     ax_: Any
     figure_: Any
-    line_ = average_line_ = band_ = map_ = credible_set_ = intervals_ = None
-    selected_ = selected_interval_ = one_sd_ = None
-    ref_line_ = null_line_ = chance_level_ = histogram_ = None
+    line_ = average_line_ = band_ = map_ = credible_set_ = intervals_ = _NOT_DRAWN
+    selected_ = selected_interval_ = one_sd_ = _NOT_DRAWN
+    ref_line_ = null_line_ = chance_level_ = histogram_ = _NOT_DRAWN
 
     @classmethod
     def _for_plot(cls, options):
@@ -205,15 +207,15 @@ class ClassifierDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
         *,
-        response_method="auto",
-        pos_label=None,
-        name=None,
-        **options,
-    ):
+        response_method: str = "auto",
+        pos_label: object = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> Self:
         """Plot a fitted binary classifier on rows that did not train it.
 
         Parameters

@@ -196,7 +196,7 @@ def open_rows(
                 )
     else:
         refuse_collection("X", X)
-        labels = y if y is None else check_labels(y, name="y")
+        labels: Any = y if y is None else check_labels(y, name="y")
         X, _ = validate_data(
             model,
             X,

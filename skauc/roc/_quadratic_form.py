@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..statistics._checks import as_numbers, check_interval, check_numbers
 from ._contour import upper_quantile, upper_tail
@@ -86,7 +88,9 @@ class QuadraticForm:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def from_matrix(cls, matrix, vector, constant=0.0) -> QuadraticForm:
+    def from_matrix(
+        cls, matrix: ArrayLike, vector: ArrayLike, constant: float = 0.0
+    ) -> QuadraticForm:
         """Distribution of ``zᵀAz + bᵀz + c`` for a symmetric A.
 
         Parameters
@@ -147,18 +151,18 @@ class QuadraticForm:
         drops = self.slopes[curved] ** 2 / (4 * self.weights[curved])
         return float(self.offset - drops.sum())
 
-    def sf(self, x):
+    def sf(self, x: ArrayLike) -> Any:
         """``P(S > x)``, elementwise."""
         tail, _, right = self._nearer_tail(x)
         # the other tail is 1 − this one, without cancellation: this one is not near 1
         return np.where(right, tail, 1 - tail)[()]
 
-    def cdf(self, x):
+    def cdf(self, x: ArrayLike) -> Any:
         """``P(S ≤ x)``, elementwise."""
         tail, _, right = self._nearer_tail(x)
         return np.where(right, 1 - tail, tail)[()]
 
-    def pdf(self, x):
+    def pdf(self, x: ArrayLike) -> Any:
         """Density, elementwise.
 
         At the vertex the density is infinite, up to rounding, for one squared term and
@@ -196,7 +200,7 @@ class QuadraticForm:
         # f_S(x) = f_{S/unit}(x/unit)/unit
         return tail, height / unit, right.reshape(x.shape)
 
-    def isf(self, q):
+    def isf(self, q: ArrayLike) -> Any:
         """Upper quantile: the x with ``P(S > x) = q``, elementwise."""
         q, (unit, *terms) = check_numbers("q", q, 0, 1), self._standardised()
         if self.std() == 0:

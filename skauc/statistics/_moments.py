@@ -6,8 +6,10 @@ Formulas and the choice of algorithms are in :mod:`skauc.statistics`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ._block import as_rows
@@ -16,6 +18,7 @@ from ._checks import as_numbers, check_flag, check_weights
 from ._collections import columns_named, refuse_collection
 from ._numerics import RANGE, TINY, block_rows, dense, parts_of
 from ._row_blocks import row_blocks
+from ._types import Column
 
 _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
 _FIRST = 100  # rows from which an origin is chosen
@@ -72,7 +75,9 @@ class Moments:
     scatter: np.ndarray
 
     @classmethod
-    def from_samples(cls, X, sample_weight=None, *, featurewise=False) -> Moments:
+    def from_samples(
+        cls, X: Any, sample_weight: Column = None, *, featurewise: bool = False
+    ) -> Moments:
         """Moments of the rows of X.
 
         Parameters
@@ -125,7 +130,7 @@ class Moments:
         scatter = self.scatter + other.scatter + between
         return Moments(n, self.mean + shift * share, scatter)
 
-    def project(self, w) -> Moments:
+    def project(self, w: ArrayLike) -> Moments:
         """Moments of the scores ``X @ w``.
 
         Parameters
@@ -169,7 +174,13 @@ class Moments:
         return self.scatter / (self.n - 1 if self.n > 1 else np.nan)
 
 
-def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
+def class_moments(
+    X: Any,
+    positive: Column = None,
+    sample_weight: Column = None,
+    *,
+    featurewise: bool = False,
+) -> tuple[Moments, Moments]:
     """Counts, means and scatter matrices of two classes, in the order ``neg, pos``.
 
     Answers: what do the Gaussian formulas of this package need to know about the two
@@ -244,7 +255,8 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
             )
         weight = check_weights(sample_weight, rows.shape[0])
         groups = (~positive, positive)
-        return tuple(group_moments(rows, groups, weight, featurewise=featurewise))
+        neg, pos = group_moments(rows, groups, weight, featurewise=featurewise)
+        return neg, pos
 
 
 def _moments_of_block(block, featurewise):

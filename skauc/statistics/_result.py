@@ -73,7 +73,7 @@ class Result:
         """
         return ", ".join(f"{name}={shown(v)}" for name, v in self._head().items())
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """Return the numbers as a pandas DataFrame.
 
         Returns
@@ -87,7 +87,7 @@ class Result:
         """
         return self._frame(self._columns())
 
-    def plot(self, ax=None, **options):
+    def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the result: curves, points on their curve, or a forest plot.
 
         A forest plot has one row for each estimate with its limits.
@@ -157,7 +157,7 @@ class Estimates(Result):
     def _columns(self):
         return self._estimates(0.95)
 
-    def to_frame(self, confidence_level=0.95):
+    def to_frame(self, confidence_level: float = 0.95) -> Any:
         """Return the numbers as a pandas DataFrame.
 
         Parameters
@@ -178,7 +178,7 @@ class Estimates(Result):
         """
         return self._frame(self._estimates(confidence_level))
 
-    def summary(self, confidence_level=0.95, *, digits=2) -> str:
+    def summary(self, confidence_level: float = 0.95, *, digits: int = 2) -> str:
         """Text such as ``"0.91 (0.84 to 0.95)"``, to paste; one line per estimate.
 
         Parameters
@@ -215,7 +215,7 @@ class EstimatedAUC(Estimates):
 class WholeAUC(EstimatedAUC):
     """Parent of results that hold one whole AUC."""
 
-    def gini(self, confidence_level=0.95) -> Estimate:
+    def gini(self, confidence_level: float = 0.95) -> Estimate:
         """Gini coefficient ``2 AUC − 1``, also called accuracy ratio or Somers' D.
 
         Parameters
