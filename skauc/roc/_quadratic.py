@@ -90,11 +90,11 @@ def score_law(x: NormalLaw, neg: NormalLaw, pos: NormalLaw, log_odds) -> Quadrat
     T0, T1 = neg.whitened(x.root()), pos.whitened(x.root())
     d0, d1 = neg.whitened(x.mean - neg.mean), pos.whitened(x.mean - pos.mean)
     log_ratio = np.log(neg.deviations).sum() - np.log(pos.deviations).sum()
-    return QuadraticForm.from_matrix(
-        (T0.T @ T0 - T1.T @ T1) / 2,
-        T0.T @ d0 - T1.T @ d1,
-        (d0 @ d0 - d1 @ d1) / 2 + log_ratio + log_odds,
-    )
+    offset = (d0 @ d0 - d1 @ d1) / 2 + log_ratio + log_odds
+    # With A = V diag(λ) Vᵀ and y = Vᵀz ~ N(0, I):
+    # zᵀAz + bᵀz = Σ [λ_j y_j² + (Vᵀb)_j y_j]
+    weights, axes = np.linalg.eigh((T0.T @ T0 - T1.T @ T1) / 2)
+    return QuadraticForm(weights, axes.T @ (T0.T @ d0 - T1.T @ d1), offset)
 
 
 @dataclass(frozen=True, eq=False)

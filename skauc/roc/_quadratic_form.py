@@ -87,42 +87,6 @@ class QuadraticForm:
         for name, value in given.items():
             object.__setattr__(self, name, value)
 
-    @classmethod
-    def from_matrix(
-        cls, matrix: ArrayLike, vector: ArrayLike, constant: float = 0.0
-    ) -> QuadraticForm:
-        """Distribution of ``zᵀAz + bᵀz + c`` for a symmetric A.
-
-        Parameters
-        ----------
-        matrix : ndarray of shape (P, P)
-            The symmetric matrix A.
-        vector : ndarray of shape (P,)
-            The vector b.
-        constant : float, default=0.0
-            The number c.
-
-        Returns
-        -------
-        QuadraticForm
-
-        Raises
-        ------
-        ValueError
-            If the shapes differ or a number exceeds 1e100 in absolute value.
-        """
-        matrix = check_numbers("matrix", matrix, -_LARGEST, _LARGEST)
-        vector = check_numbers("vector", vector, -_LARGEST, _LARGEST)
-        if vector.ndim != 1 or matrix.shape != 2 * vector.shape:
-            raise ValueError(
-                "matrix must be square and vector as long, got shapes "
-                f"{matrix.shape} and {vector.shape}"
-            )
-        # With A = V diag(λ) Vᵀ and y = Vᵀz ~ N(0, I):
-        # zᵀAz + bᵀz = Σ [λ_j y_j² + (Vᵀb)_j y_j]
-        weights, axes = np.linalg.eigh(matrix)
-        return cls(weights, axes.T @ vector, constant)
-
     def __neg__(self) -> QuadraticForm:
         return QuadraticForm(-self.weights, -self.slopes, -self.offset)
 

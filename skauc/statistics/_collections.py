@@ -11,7 +11,8 @@ from ._row_blocks import RowBlocks
 _TAKE_BLOCKS = (
     "class_moments, auc_estimate, compare_auc, auc_posterior, bayesian_val_score, the "
     "scorers of a posterior and the fits of GaussianAUCClassifier and "
-    "IRLSLogisticRegression"
+    "IRLSLogisticRegression take rows in blocks; predict on each block, by map of "
+    "RowBlocks, or by map_blocks or map_partitions of Dask"
 )
 # Parts of errors about values of X, here, of scikit-learn or of numpy (about dates)
 _ABOUT_KINDS = "string to float", "must hold numbers", "could not be promoted"
@@ -39,30 +40,11 @@ def refuse_collection(name, value):
         If it is a collection, or :class:`RowBlocks`, or an array with masked values.
     """
     refuse_mask(name, value)
-    kind = kind_of_blocks(value)
-    if kind is not None:
-        remedy = f"{_predicting(value)} predicts on each block, " if name == "X" else ""
+    if isinstance(value, RowBlocks) or is_collection(value):
         raise ValueError(
-            f"{name} must be an array where all rows are needed at once, got {kind}, "
-            f"which is not gathered; {remedy}{_TAKE_BLOCKS} take rows in blocks"
+            f"{name} must be an array where all rows are needed at once, got a "
+            f"{type(value).__name__}, which is not gathered; {_TAKE_BLOCKS}"
         )
-
-
-def kind_of_blocks(value) -> str | None:
-    """Name of the container of rows in blocks, for an error; None for arrays."""
-    if isinstance(value, RowBlocks):
-        return "RowBlocks"
-    return f"Dask's {type(value).__name__}" if is_collection(value) else None
-
-
-def _predicting(value):
-    """A call that predicts on each block of such rows."""
-    if isinstance(value, RowBlocks):
-        return "blocks.map(lambda block: model.predict(block.X))"
-    if hasattr(value, "map_blocks"):
-        options = "drop_axis=1, dtype=model.classes_.dtype"
-        return f"X.map_blocks(model.predict, {options})"
-    return "X.map_partitions(model.predict)"
 
 
 @contextmanager
