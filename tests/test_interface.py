@@ -4,6 +4,7 @@ import copy
 import inspect
 import pickle
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -198,6 +199,18 @@ def test_arguments_of_one_meaning_have_one_name_and_default():
             wrong += [] if ok else [f"{name}({argument})"]
     assert not wrong
     assert seen > 400
+
+
+@pytest.mark.slow
+def test_a_strictly_typed_program_passes():
+    """It also holds wrong calls, which mypy must find."""
+    api = pytest.importorskip("mypy.api")
+    options = "--strict", "--follow-imports=silent", "--ignore-missing-imports"
+    program = Path(__file__).with_name("typed_program.py")
+    out, _, code = api.run(
+        [*options, "--config-file=", "--allow-redefinition", str(program)]
+    )
+    assert code == 0, out
 
 
 def test_a_relative_weight_does_not_hide_the_limits():
