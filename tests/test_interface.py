@@ -4,6 +4,7 @@ import copy
 import inspect
 import pickle
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -72,7 +73,7 @@ def test_results_have_tables_texts_and_copies(name):
         assert (above <= high).all()
     lines = result.summary(0.9).splitlines()
     for line, (row, found) in zip(lines, wide[LIMITS].iterrows(), strict=True):
-        text = "{:.2f} ({:.2f} to {:.2f})".format(*found)
+        text = "{:z.2f} ({:z.2f} to {:z.2f})".format(*found)
         row = row if name != "points" else line.partition(":")[0]
         assert line == (text if len(lines) == 1 else f"{row}: {text}")
     for other in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
@@ -105,6 +106,17 @@ def test_tables_of_one_auc_join():
     for name in HOLD:
         auc = joined.loc[(name, "AUC"), LIMITS].astype(float)
         assert answer(name).gini(0.9) == pytest.approx((2 * auc - 1).tolist())
+
+
+def test_tests_and_curves_have_texts():
+    test = skauc.hosmer_lemeshow(Y, 1 / (1 + np.exp(-A)))
+    shuffled = skauc.auc_permutation_test(FITTED[0], X, Y, n_resamples=9)
+    pair = f"statistic={test.statistic:.4g}, df={test.df}, pvalue={test.pvalue:.4g}"
+    assert test.summary() == pair
+    assert f"pvalue={shuffled.pvalue:.4g}" in shuffled.summary()
+    assert "method='simultaneous'" in (
+        skauc.empirical_roc(Y, A).band(method="simultaneous").summary()
+    )
 
 
 def test_long_tables_show_twenty_rows():
@@ -188,6 +200,18 @@ def test_arguments_of_one_meaning_have_one_name_and_default():
             wrong += [] if ok else [f"{name}({argument})"]
     assert not wrong
     assert seen > 400
+
+
+@pytest.mark.slow
+def test_a_strictly_typed_program_passes():
+    """It also holds wrong calls, which mypy must find."""
+    api = pytest.importorskip("mypy.api")
+    options = "--strict", "--follow-imports=silent", "--ignore-missing-imports"
+    program = Path(__file__).with_name("typed_program.py")
+    out, _, code = api.run(
+        [*options, "--config-file=", "--allow-redefinition", str(program)]
+    )
+    assert code == 0, out
 
 
 def test_a_relative_weight_does_not_hide_the_limits():

@@ -1,8 +1,11 @@
 """Picture of posteriors of the AUC."""
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from ..intervals._projection import counted_scores
@@ -12,6 +15,7 @@ from ..posterior._distribution import AUCDistribution
 from ..statistics._checks import check_level
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
+from ..statistics._types import Column
 from ._style import Display, auc_text, label, of_class
 
 
@@ -53,12 +57,20 @@ class AUCPosteriorDisplay(Display):
     'ridge (AUC 0.92, 0.82 to 0.98)'
     """
 
-    posterior: AUCDistribution | dict[str, AUCDistribution]
+    posterior: AUCDistribution | Mapping[str, AUCDistribution]
     _: KW_ONLY
     name: str | None = None
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, name=None, **options):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        name: str | None = None,
+        **options: Any,
+    ) -> Self:
         """Plot the posterior of a fitted classifier's AUC.
 
         Parameters
@@ -80,7 +92,7 @@ class AUCPosteriorDisplay(Display):
         AUCPosteriorDisplay
         """
         plot = cls._for_plot(options)
-        if isinstance(estimator, dict):
+        if isinstance(estimator, Mapping):
             models = estimator.items()
             posteriors = {k: auc_posterior(m, X, y, **options) for k, m in models}
         else:
@@ -91,14 +103,14 @@ class AUCPosteriorDisplay(Display):
     @classmethod
     def from_predictions(
         cls,
-        y_true,
-        y_score,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
         *,
-        sample_weight=None,
-        pos_label=None,
-        name=None,
-        **plot_kwargs,
-    ):
+        sample_weight: Column = None,
+        pos_label: object = None,
+        name: str | None = None,
+        **plot_kwargs: Any,
+    ) -> Self:
         """Plot the posterior of the AUC of held-out scores, normal in each class.
 
         The variances of the classes are separate, with the reference prior ∝ 1/σ_c².
@@ -135,7 +147,7 @@ class AUCPosteriorDisplay(Display):
         found = prior.project(np.ones(1), *classes, "separate").auc()
         return cls(replace(found, pos_label=pos_label), name=name).plot(**plot_kwargs)
 
-    def plot(self, ax=None, *, confidence_level=0.95):
+    def plot(self, ax: Any = None, *, confidence_level: float = 0.95) -> Self:
         """Draw the densities.
 
         Parameters
@@ -152,7 +164,7 @@ class AUCPosteriorDisplay(Display):
         check_level("confidence_level", confidence_level)
         self._open(ax)
         posteriors = self.posterior
-        if not isinstance(posteriors, dict):
+        if not isinstance(posteriors, Mapping):
             posteriors = {self.name: posteriors}
         drawn = [self._draw(*item, confidence_level) for item in posteriors.items()]
         self.line_, self.mean_line_, self.interval_ = (

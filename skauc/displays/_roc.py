@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from .._validation import check_column, check_score
@@ -16,6 +18,7 @@ from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
 from ..statistics._checks import check_level
 from ..statistics._result import picture
+from ..statistics._types import Column
 from ._style import ClassifierDisplay, auc_text, label, of_class, responses
 
 _LIMITS = -0.01, 1.01  # of both axes
@@ -97,15 +100,15 @@ class ROCDisplay(ClassifierDisplay):
     @classmethod
     def from_cv_results(
         cls,
-        cv_results,
-        X,
-        y,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        y: ArrayLike,
         *,
-        sample_weight=None,
-        pos_label=None,
-        name=None,
-        **plot_kwargs,
-    ):
+        sample_weight: Column = None,
+        pos_label: object = None,
+        name: str | None = None,
+        **plot_kwargs: Any,
+    ) -> Self:
         """Plot the curves of a cross-validation's test rows, and their average.
 
         Parameters
@@ -140,16 +143,16 @@ class ROCDisplay(ClassifierDisplay):
     @classmethod
     def from_predictions(
         cls,
-        y_true,
-        y_score,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
         *,
-        sample_weight=None,
-        groups=None,
-        pos_label=None,
-        confidence_level=0.95,
-        name=None,
-        **plot_kwargs,
-    ):
+        sample_weight: Column = None,
+        groups: Column = None,
+        pos_label: object = None,
+        confidence_level: float = 0.95,
+        name: str | None = None,
+        **plot_kwargs: Any,
+    ) -> "ROCDisplay":
         """Plot the empirical curve of scores, with its band.
 
         Parameters
@@ -185,12 +188,12 @@ class ROCDisplay(ClassifierDisplay):
 
     def plot(
         self,
-        ax=None,
+        ax: Any = None,
         *,
-        curve_kwargs=None,
-        plot_folds=True,
-        plot_chance_level=False,
-    ):
+        curve_kwargs: dict | None = None,
+        plot_folds: bool = True,
+        plot_chance_level: bool = False,
+    ) -> Self:
         """Draw the curve, or the curves of folds.
 
         Parameters

@@ -2,13 +2,17 @@
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..model_selection._search import SearchPosterior, search_posterior
 from ..statistics._checks import check_level
 from ..statistics._result import picture, shown
 from ._style import Display, auc_text, of_class
+
+_MANY = 10  # candidates that leave no room for names of several lines
 
 
 @dataclass(eq=False, repr=False)
@@ -77,7 +81,7 @@ class SearchDisplay(Display):
 
     posterior: SearchPosterior
     _: KW_ONLY
-    parameters: list[str] | None = None
+    parameters: str | list[str] | None = None
     simplest: object = None
 
     def __post_init__(self):
@@ -89,7 +93,16 @@ class SearchDisplay(Display):
             )
 
     @classmethod
-    def from_search(cls, search, X, y, *, parameters=None, simplest=None, **options):
+    def from_search(
+        cls,
+        search: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        parameters: str | list[str] | None = None,
+        simplest: object = None,
+        **options: Any,
+    ) -> Self:
         """Plot the candidates of a fitted search.
 
         Parameters
@@ -113,7 +126,7 @@ class SearchDisplay(Display):
         posterior = search_posterior(search, X, y, **options)
         return cls(posterior, parameters=parameters, simplest=simplest).plot(**plot)
 
-    def plot(self, ax=None, *, confidence_level=0.95):
+    def plot(self, ax: Any = None, *, confidence_level: float = 0.95) -> Self:
         """Draw the candidates.
 
         Parameters
@@ -138,7 +151,7 @@ class SearchDisplay(Display):
             self._draw_intervals(names, mean, limits, confidence_level)
             places = mean, np.arange(len(mean))
         elif len(values) == 2:
-            self._draw_map(*names, *values, confidence_level)
+            self._draw_map(names, values, confidence_level)
             places = values
         else:
             self._draw_line(names[0], values[0], confidence_level)
@@ -149,7 +162,7 @@ class SearchDisplay(Display):
                 x, [chosen], y_limits=limits, color="k"
             )
         simplest = None if order is None else found.simplest(order)
-        self._mark(*places, simplest, auc_text(chosen, limits))
+        self._mark(places, simplest, auc_text(chosen, limits))
         loc = "lower right" if self.line_ is not None else None
         # the names of candidates leave room at the left
         side = "right" if self.intervals_ is not None else "center"
@@ -196,11 +209,13 @@ class SearchDisplay(Display):
         self.line_ = self._curve(x[best], mean[best], **style)
         self.ax_.set(xlabel=parameter, ylabel=self._auc, xscale=scale_of(x))
 
-    def _draw_map(self, column, row, x, y, confidence_level):
+    def _draw_map(self, names, values, confidence_level):
         """Draw two parameters, and the candidates that hold the best."""
+        (column, row), (x, y) = names, values
         style = {"c": self.posterior.auc.mean(), "cmap": "cividis"}
         self.map_ = self.ax_.scatter(x, y, marker="s", s=80, **style)
-        self.figure_.colorbar(self.map_, ax=self.ax_, label=self._auc)
+        colours = self.figure_.colorbar(self.map_, ax=self.ax_)
+        colours.set_label(self._auc, wrap=True)
         self.ax_.set(xlabel=column, xscale=scale_of(x))
         self.ax_.set(ylabel=row, yscale=scale_of(y))
         # the fewest candidates whose probabilities add up to the level
@@ -217,14 +232,17 @@ class SearchDisplay(Display):
         k = self.posterior.selected_index
         low[k], high[k] = limits
         params = [{n: p[n] for n in names if n in p} for p in self.posterior.params]
-        texts = list(map(_text, params, self.posterior.row))
+        joint = ",\n" if len(params) < _MANY else ", "
+        texts = [
+            _text(*row, joint) for row in zip(params, self.posterior.row, strict=True)
+        ]
         style = {"color": self._colour(), "label": f"{confidence_level:.0%} interval"}
         self.intervals_ = self._rows_of_intervals(texts, mean, low, high, **style)
         self.ax_.set_xlabel(self._auc, loc="right")
 
-    def _mark(self, x, y, simplest, text):
+    def _mark(self, places, simplest, text):
         """Mark the selected candidate, and the simplest one that is nearly as good."""
-        k = self.posterior.selected_index
+        (x, y), k = places, self.posterior.selected_index
         style = {"linestyle": "none", "markersize": 10, "markerfacecolor": "none"}
         text = f"chosen ({text})\nP(best) {self.posterior.p_best[k]:.2f}"
         style |= {"color": "k", "marker": "o", "label": text}
@@ -243,10 +261,10 @@ def scale_of(values) -> str:
     return "log" if log < plain else "linear"
 
 
-def _text(params, name):
+def _text(params, name, joint):
     if not params:
         return str(name)
-    return ", ".join(f"{n.rpartition('__')[2]}={shown(v)}" for n, v in params.items())
+    return joint.join(f"{n.rpartition('__')[2]}={shown(v)}" for n, v in params.items())
 
 
 @picture.register

@@ -4,13 +4,17 @@ A fitted model is ``coef_`` and ``intercept_``; ``decision = X @ coef_.T + inter
 one column for two classes (towards ``classes_[1]``), K columns for K > 2.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..statistics._collections import columns_named, refuse_collection
+from ..statistics._types import Column
 from . import _checks as check
 
 
@@ -22,7 +26,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     the decision, and their largest class is the predicted one.
     """
 
-    def decision_function(self, X, offset=None):
+    def decision_function(self, X: Any, offset: Column = None) -> np.ndarray:
         """Signed distance to the decision boundary, in units of ``X @ coef_``.
 
         Parameters
@@ -50,7 +54,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         with columns_named(X):
             return validate_data(self, X, **how, reset=False)
 
-    def predict(self, X, offset=None):
+    def predict(self, X: Any, offset: Column = None) -> np.ndarray:
         """Label of the class with the largest decision.
 
         Parameters
@@ -67,7 +71,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         chosen = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[chosen.astype(np.int64)]
 
-    def predict_proba(self, X, offset=None):
+    def predict_proba(self, X: Any, offset: Column = None) -> np.ndarray:
         """Class probabilities, in the order of ``classes_``.
 
         Parameters
@@ -82,7 +86,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         return softmax(self._logits(self.decision_function(X, offset)), axis=1)
 
-    def predict_log_proba(self, X, offset=None):
+    def predict_log_proba(self, X: Any, offset: Column = None) -> np.ndarray:
         """Logarithm of the class probabilities, finite also where they underflow.
 
         Parameters
@@ -97,7 +101,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         return log_softmax(self._logits(self.decision_function(X, offset)), axis=1)
 
-    def score(self, X, y, sample_weight=None, offset=None):
+    def score(
+        self, X: Any, y: ArrayLike, sample_weight: Column = None, offset: Column = None
+    ) -> float:
         """Accuracy of the predicted labels.
 
         Parameters

@@ -1,5 +1,6 @@
 """Tables of coefficients and of odds ratios, and results of tests of coefficients."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar, NamedTuple
 
@@ -35,7 +36,7 @@ class _CoefficientRows(Result):
     odds: str
     null: ClassVar[float]
 
-    def summary(self, *, digits=2) -> str:
+    def summary(self, *, digits: int = 2) -> str:
         """Texts to paste, such as ``"age: 1.91 (1.24 to 2.95)"``, one line per row.
 
         Parameters
@@ -142,7 +143,7 @@ class CoefficientTable(_CoefficientRows):
     covariance: str
     null = 0.0
 
-    def odds_ratios(self, per=None) -> OddsRatioTable:
+    def odds_ratios(self, per: Mapping[str, float] | None = None) -> OddsRatioTable:
         """Exponentials of the coefficients and of their limits.
 
         The table names the odds: for two classes those of ``classes_[1]`` against

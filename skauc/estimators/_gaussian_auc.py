@@ -1,5 +1,7 @@
 """The classifier with the largest Gaussian AUC."""
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
@@ -7,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from ..roc._binormal import BinormalROC
 from ..statistics._checks import check_flag, check_interval, check_option
 from ..statistics._moments import Moments
+from ..statistics._types import Column
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check
 from ._base import LinearClassifier
@@ -135,12 +138,18 @@ class GaussianAUCClassifier(LinearClassifier):
     0.788
     """
 
-    def __init__(self, *, shrinkage=None, standardize=True, threshold="youden"):
+    def __init__(
+        self,
+        *,
+        shrinkage: float | str | None = None,
+        standardize: bool = True,
+        threshold: str = "youden",
+    ) -> None:
         self.shrinkage = shrinkage
         self.standardize = standardize
         self.threshold = threshold
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Column = None, sample_weight: Column = None) -> Self:
         """Fit the classifier in one pass over the rows.
 
         Parameters
@@ -170,12 +179,18 @@ class GaussianAUCClassifier(LinearClassifier):
                 self.__dict__.pop("moments_", None)
                 problem = RayleighProblem.of_few_rows(rows, self.standardize)
             else:
-                parts = self.moments_ = rows.class_moments()
-                problem = RayleighProblem.of_moments(*parts, self.standardize, rows)
+                neg, pos = self.moments_ = rows.class_moments()
+                problem = RayleighProblem.of_moments(neg, pos, self.standardize, rows)
             return self._solve(problem, given.counts)
 
     @available_if(_can_stream)
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Any,
+        y: Column = None,
+        classes: Column = None,
+        sample_weight: Column = None,
+    ) -> Self:
         """Add rows to the moments and fit again; equals ``fit`` on all rows so far.
 
         Rows that break a rule raise, and leave the model as it was.
@@ -217,11 +232,11 @@ class GaussianAUCClassifier(LinearClassifier):
             parts = rows.class_moments()
             if not first:
                 parts = map(Moments.__add__, self.moments_, parts)
-            self.classes_, self.moments_ = known, tuple(parts)
-            counts = [part.n for part in self.moments_]
-            if min(counts) > 1:
-                problem = RayleighProblem.of_moments(*self.moments_, self.standardize)
-                self._solve(problem, counts)
+            self.classes_, (neg, pos) = known, parts
+            self.moments_ = neg, pos
+            if min(neg.n, pos.n) > 1:
+                problem = RayleighProblem.of_moments(neg, pos, self.standardize)
+                self._solve(problem, (neg.n, pos.n))
         return self
 
     def _check_parameters(self):

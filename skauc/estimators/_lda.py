@@ -1,10 +1,13 @@
 """Linear discriminant analysis with its ROC curve in closed form."""
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import group_moments
+from ..statistics._types import Column
 from . import _checks as check
 from ._discriminant_curves import NumpyCurves, publish_curves
 from ._rows import unchanged_by_errors
@@ -81,7 +84,7 @@ covariance_estimator
     0.997
     """
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Column = None) -> Self:
         """Fit the discriminant and the ROC curves of its scores.
 
         Parameters

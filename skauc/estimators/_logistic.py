@@ -1,14 +1,17 @@
 """Logistic regression by Newton's method, with the inference that belongs to it."""
 
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..statistics._checks import check_flag, check_integer, check_interval, check_option
 from ..statistics._row_blocks import row_blocks
+from ..statistics._types import Column
 from ..statistics._wald import Interval, WaldTable
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import are_counts
@@ -184,15 +187,15 @@ class IRLSLogisticRegression(LinearClassifier):
     def __init__(
         self,
         *,
-        C=np.inf,
-        penalty="l2",
-        fit_intercept=True,
-        tol=1e-8,
-        max_iter=50,
-        class_weight=None,
-        reference=None,
-        keep_rows=None,
-    ):
+        C: float = np.inf,
+        penalty: str = "l2",
+        fit_intercept: bool = True,
+        tol: float = 1e-8,
+        max_iter: int = 50,
+        class_weight: dict | str | None = None,
+        reference: object = None,
+        keep_rows: bool | None = None,
+    ) -> None:
         self.C = C
         self.penalty = penalty
         self.fit_intercept = fit_intercept
@@ -202,7 +205,13 @@ class IRLSLogisticRegression(LinearClassifier):
         self.reference = reference
         self.keep_rows = keep_rows
 
-    def fit(self, X, y=None, sample_weight=None, offset=None):
+    def fit(
+        self,
+        X: Any,
+        y: Column = None,
+        sample_weight: Column = None,
+        offset: Column = None,
+    ) -> Self:
         """Fit the model by Newton's method.
 
         Parameters
@@ -349,7 +358,7 @@ class IRLSLogisticRegression(LinearClassifier):
     # Inference ------------------------------------------------------------------------
 
     @property
-    def covariance_(self):
+    def covariance_(self) -> np.ndarray:
         """Covariance of the estimates, the inverse Fisher information.
 
         The shape is (M(P + 1), M(P + 1)) with M = K − 1: for each class except the
@@ -362,7 +371,7 @@ class IRLSLogisticRegression(LinearClassifier):
         return self._inference("covariance_", error=AttributeError).solution.covariance
 
     @property
-    def standard_errors_(self):
+    def standard_errors_(self) -> np.ndarray:
         """Standard errors of the estimates, of shape (M, P + 1).
 
         One row for each class except the reference, with the intercept (if fitted)
@@ -373,13 +382,13 @@ class IRLSLogisticRegression(LinearClassifier):
         return errors.reshape(len(self.classes_) - 1, -1)
 
     @property
-    def aic_(self):
+    def aic_(self) -> float:
         """Akaike's criterion ``−2ℓ + 2k``."""
         self._inference("aic_", **_CRITERION)
         return self.deviance_ + 2 * self.n_parameters_
 
     @property
-    def bic_(self):
+    def bic_(self) -> float:
         """Schwarz's criterion ``−2ℓ + k log n``, n being the sum of the weights."""
         self._inference("bic_", **_CRITERION)
         return self.deviance_ + self.n_parameters_ * np.log(self.n_observations_)
@@ -401,13 +410,13 @@ class IRLSLogisticRegression(LinearClassifier):
 
     def summary(
         self,
-        confidence_level=0.95,
+        confidence_level: float = 0.95,
         *,
-        covariance=None,
-        method=None,
-        groups=None,
-        feature_names=None,
-        **rows,
+        covariance: str | None = None,
+        method: str | None = None,
+        groups: Column = None,
+        feature_names: Any = None,
+        **rows: Any,
     ) -> CoefficientTable:
         """Table of coefficients with standard errors, z, p-values and intervals.
 
@@ -500,7 +509,9 @@ class IRLSLogisticRegression(LinearClassifier):
         inference, again = self._asked(feature_names, rows, groups)
         return inference.table(confidence_level, method, covariance, groups, again)
 
-    def confidence_interval(self, confidence_level=0.95, **options) -> Interval:
+    def confidence_interval(
+        self, confidence_level: float = 0.95, **options: Any
+    ) -> Interval:
         """Confidence limits for all coefficients, as in :meth:`summary`.
 
         Parameters
@@ -525,13 +536,13 @@ class IRLSLogisticRegression(LinearClassifier):
 
     def wald_test(
         self,
-        contrast,
-        null=0.0,
+        contrast: Any,
+        null: ArrayLike = 0.0,
         *,
-        covariance=None,
-        groups=None,
-        feature_names=None,
-        **rows,
+        covariance: str | None = None,
+        groups: Column = None,
+        feature_names: Any = None,
+        **rows: Any,
     ) -> WaldTest:
         """Test whether linear combinations of the coefficients have given values.
 
@@ -570,7 +581,9 @@ class IRLSLogisticRegression(LinearClassifier):
         inference, again = self._asked(feature_names, rows, groups)
         return inference.wald_test(contrast, null, covariance, groups, again)
 
-    def predict_interval(self, X, confidence_level=0.95, *, offset=None) -> Interval:
+    def predict_interval(
+        self, X: Any, confidence_level: float = 0.95, *, offset: Column = None
+    ) -> Interval:
         """Confidence limits for the probability of ``classes_[1]`` of each row.
 
         Answers: how precisely does the model know the *probability* of each row? They
@@ -607,7 +620,12 @@ class IRLSLogisticRegression(LinearClassifier):
         return Interval(*map(expit, wald.limits(confidence_level)))
 
     def likelihood_ratio_test(
-        self, contrast, null=0.0, *, feature_names=None, **rows
+        self,
+        contrast: Any,
+        null: ArrayLike = 0.0,
+        *,
+        feature_names: Any = None,
+        **rows: Any,
     ) -> LikelihoodRatio:
         """Likelihood-ratio test that linear combinations have given values.
 

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from ..roc._quadratic import NormalLaw, QuadraticROC, score_law
@@ -96,7 +98,7 @@ class QuadraticDiscriminantROC(NumpyCurves, QuadraticDiscriminantAnalysis):
     (0.967, 0.521)
     """
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: ArrayLike) -> Self:
         """Fit the discriminant and the ROC curves of its scores.
 
         Parameters

@@ -54,7 +54,7 @@ class ROCCurve:
     smooth, ``_equal_density_thresholds()`` the candidates for the best threshold.
     """
 
-    def partial_auc(self, max_fpr, *, standardize=False) -> float:
+    def partial_auc(self, max_fpr: float, *, standardize: bool = False) -> float:
         """Area under the curve over ``0 ≤ FPR ≤ max_fpr``.
 
         Parameters

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from ..statistics._checks import as_numbers, check_flag, check_interval, check_numbers
@@ -83,7 +85,9 @@ class BinormalROC(ROCCurve):
             object.__setattr__(self, name, value)
 
     @classmethod
-    def from_moments(cls, neg: Moments, pos: Moments, *, equal_variance=False):
+    def from_moments(
+        cls, neg: Moments, pos: Moments, *, equal_variance: bool = False
+    ) -> BinormalROC:
         """Binormal curve with the sample means and variances of the scores.
 
         Parameters
@@ -144,19 +148,19 @@ class BinormalROC(ROCCurve):
         """Curve with the classes exchanged; its AUC is 1 − AUC to full accuracy."""
         return BinormalROC(self.mean_pos, self.std_pos, self.mean_neg, self.std_neg)
 
-    def fpr(self, threshold):
+    def fpr(self, threshold: ArrayLike) -> Any:
         """False positive rate ``P(neg > threshold)``, elementwise."""
         return _above(self.mean_neg - as_numbers("threshold", threshold), self.std_neg)
 
-    def tpr(self, threshold):
+    def tpr(self, threshold: ArrayLike) -> Any:
         """True positive rate ``P(pos > threshold)``, elementwise."""
         return _above(self.mean_pos - as_numbers("threshold", threshold), self.std_pos)
 
-    def threshold(self, fpr):
+    def threshold(self, fpr: ArrayLike) -> Any:
         """Threshold with the given false positive rate, elementwise."""
         return self.mean_neg - self._depth(fpr)
 
-    def roc(self, fpr):
+    def roc(self, fpr: ArrayLike) -> Any:
         """True positive rate at the given false positive rate, elementwise."""
         gap, depth = self.mean_pos - self.mean_neg, self._depth(fpr)
         if self.std_neg == self.std_pos == gap == 0:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
 
@@ -88,11 +90,11 @@ def score_law(x: NormalLaw, neg: NormalLaw, pos: NormalLaw, log_odds) -> Quadrat
     T0, T1 = neg.whitened(x.root()), pos.whitened(x.root())
     d0, d1 = neg.whitened(x.mean - neg.mean), pos.whitened(x.mean - pos.mean)
     log_ratio = np.log(neg.deviations).sum() - np.log(pos.deviations).sum()
-    return QuadraticForm.from_matrix(
-        (T0.T @ T0 - T1.T @ T1) / 2,
-        T0.T @ d0 - T1.T @ d1,
-        (d0 @ d0 - d1 @ d1) / 2 + log_ratio + log_odds,
-    )
+    offset = (d0 @ d0 - d1 @ d1) / 2 + log_ratio + log_odds
+    # With A = V diag(λ) Vᵀ and y = Vᵀz ~ N(0, I):
+    # zᵀAz + bᵀz = Σ [λ_j y_j² + (Vᵀb)_j y_j]
+    weights, axes = np.linalg.eigh((T0.T @ T0 - T1.T @ T1) / 2)
+    return QuadraticForm(weights, axes.T @ (T0.T @ d0 - T1.T @ d1), offset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +173,13 @@ class QuadraticROC(ROCCurve):
 
     @classmethod
     def between_normals(
-        cls, mean_neg, covariance_neg, mean_pos, covariance_pos, *, log_odds=0.0
+        cls,
+        mean_neg: ArrayLike,
+        covariance_neg: ArrayLike,
+        mean_pos: ArrayLike,
+        covariance_pos: ArrayLike,
+        *,
+        log_odds: float = 0.0,
     ) -> QuadraticROC:
         """Curve of the likelihood ratio of two normal classes, the best possible.
 
@@ -230,19 +238,19 @@ class QuadraticROC(ROCCurve):
         """Curve with the classes exchanged; its AUC is 1 − AUC to full accuracy."""
         return QuadraticROC(self.pos, self.neg)
 
-    def fpr(self, threshold):
+    def fpr(self, threshold: ArrayLike) -> Any:
         """False positive rate ``P(neg > threshold)``, elementwise."""
         return self.neg.sf(threshold)
 
-    def tpr(self, threshold):
+    def tpr(self, threshold: ArrayLike) -> Any:
         """True positive rate ``P(pos > threshold)``, elementwise."""
         return self.pos.sf(threshold)
 
-    def threshold(self, fpr):
+    def threshold(self, fpr: ArrayLike) -> Any:
         """Threshold with the given false positive rate, elementwise."""
         return self.neg.isf(check_numbers("fpr", fpr, 0, 1))
 
-    def roc(self, fpr):
+    def roc(self, fpr: ArrayLike) -> Any:
         """True positive rate at the given false positive rate, elementwise."""
         threshold = self.threshold(fpr)
         difference = self.pos - self.neg

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..statistics._checks import as_numbers, check_interval, check_numbers
 from ._contour import upper_quantile, upper_tail
@@ -85,40 +87,6 @@ class QuadraticForm:
         for name, value in given.items():
             object.__setattr__(self, name, value)
 
-    @classmethod
-    def from_matrix(cls, matrix, vector, constant=0.0) -> QuadraticForm:
-        """Distribution of ``zᵀAz + bᵀz + c`` for a symmetric A.
-
-        Parameters
-        ----------
-        matrix : ndarray of shape (P, P)
-            The symmetric matrix A.
-        vector : ndarray of shape (P,)
-            The vector b.
-        constant : float, default=0.0
-            The number c.
-
-        Returns
-        -------
-        QuadraticForm
-
-        Raises
-        ------
-        ValueError
-            If the shapes differ or a number exceeds 1e100 in absolute value.
-        """
-        matrix = check_numbers("matrix", matrix, -_LARGEST, _LARGEST)
-        vector = check_numbers("vector", vector, -_LARGEST, _LARGEST)
-        if vector.ndim != 1 or matrix.shape != 2 * vector.shape:
-            raise ValueError(
-                "matrix must be square and vector as long, got shapes "
-                f"{matrix.shape} and {vector.shape}"
-            )
-        # With A = V diag(λ) Vᵀ and y = Vᵀz ~ N(0, I):
-        # zᵀAz + bᵀz = Σ [λ_j y_j² + (Vᵀb)_j y_j]
-        weights, axes = np.linalg.eigh(matrix)
-        return cls(weights, axes.T @ vector, constant)
-
     def __neg__(self) -> QuadraticForm:
         return QuadraticForm(-self.weights, -self.slopes, -self.offset)
 
@@ -147,18 +115,18 @@ class QuadraticForm:
         drops = self.slopes[curved] ** 2 / (4 * self.weights[curved])
         return float(self.offset - drops.sum())
 
-    def sf(self, x):
+    def sf(self, x: ArrayLike) -> Any:
         """``P(S > x)``, elementwise."""
         tail, _, right = self._nearer_tail(x)
         # the other tail is 1 − this one, without cancellation: this one is not near 1
         return np.where(right, tail, 1 - tail)[()]
 
-    def cdf(self, x):
+    def cdf(self, x: ArrayLike) -> Any:
         """``P(S ≤ x)``, elementwise."""
         tail, _, right = self._nearer_tail(x)
         return np.where(right, 1 - tail, tail)[()]
 
-    def pdf(self, x):
+    def pdf(self, x: ArrayLike) -> Any:
         """Density, elementwise.
 
         At the vertex the density is infinite, up to rounding, for one squared term and
@@ -196,7 +164,7 @@ class QuadraticForm:
         # f_S(x) = f_{S/unit}(x/unit)/unit
         return tail, height / unit, right.reshape(x.shape)
 
-    def isf(self, q):
+    def isf(self, q: ArrayLike) -> Any:
         """Upper quantile: the x with ``P(S > x) = q``, elementwise."""
         q, (unit, *terms) = check_numbers("q", q, 0, 1), self._standardised()
         if self.std() == 0:

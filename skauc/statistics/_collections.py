@@ -1,6 +1,7 @@
 """Collections of rows in blocks and frames: errors that name them and their columns."""
 
 from contextlib import contextmanager
+from numbers import Real
 
 import numpy as np
 
@@ -10,12 +11,12 @@ from ._row_blocks import RowBlocks
 _TAKE_BLOCKS = (
     "class_moments, auc_estimate, compare_auc, auc_posterior, bayesian_val_score, the "
     "scorers of a posterior and the fits of GaussianAUCClassifier and "
-    "IRLSLogisticRegression"
+    "IRLSLogisticRegression take rows in blocks; predict on each block, by map of "
+    "RowBlocks, or by map_blocks or map_partitions of Dask"
 )
-# Parts of errors about values of X, here or of scikit-learn
-_ABOUT_VALUES = "NaN", "in feature", "infinity", "X @ coef_ must be finite"
-
-
+# Parts of errors about values of X, here, of scikit-learn or of numpy (about dates)
+_ABOUT_KINDS = "string to float", "must hold numbers", "could not be promoted"
+_ABOUT_VALUES = "NaN", "infinity", "in feature", "must hold numbers", "must be finite"
 _MISSING = "nan", "inf", "-inf", "None", "<NA>", "NaT"
 
 
@@ -39,38 +40,19 @@ def refuse_collection(name, value):
         If it is a collection, or :class:`RowBlocks`, or an array with masked values.
     """
     refuse_mask(name, value)
-    kind = kind_of_blocks(value)
-    if kind is not None:
-        remedy = f"{_predicting(value)} predicts on each block, " if name == "X" else ""
+    if isinstance(value, RowBlocks) or is_collection(value):
         raise ValueError(
-            f"{name} must be an array where all rows are needed at once, got {kind}, "
-            f"which is not gathered; {remedy}{_TAKE_BLOCKS} take rows in blocks"
+            f"{name} must be an array where all rows are needed at once, got a "
+            f"{type(value).__name__}, which is not gathered; {_TAKE_BLOCKS}"
         )
-
-
-def kind_of_blocks(value) -> str | None:
-    """Name of the container of rows in blocks, for an error; None for arrays."""
-    if isinstance(value, RowBlocks):
-        return "RowBlocks"
-    return f"Dask's {type(value).__name__}" if is_collection(value) else None
-
-
-def _predicting(value):
-    """A call that predicts on each block of such rows."""
-    if isinstance(value, RowBlocks):
-        return "blocks.map(lambda block: model.predict(block.X))"
-    if hasattr(value, "map_blocks"):
-        options = "drop_axis=1, dtype=model.classes_.dtype"
-        return f"X.map_blocks(model.predict, {options})"
-    return "X.map_partitions(model.predict)"
 
 
 @contextmanager
 def columns_named(X):
-    """Name the columns of a frame in an error about a text or missing values in it."""
+    """Name the columns of a frame in an error about values that are no numbers."""
     try:
         yield
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         text = _odd_columns(X, str(error))
         if text is None:
             raise
@@ -78,21 +60,21 @@ def columns_named(X):
 
 
 def _odd_columns(X, error):
-    """Sentence about columns with texts or missing values; None if there are none."""
+    """Sentence about columns with values that are no numbers; None without them."""
     is_frame = hasattr(X, "columns") and not is_collection(X)
     if not is_frame and not (isinstance(X, np.ndarray) and X.dtype.kind == "O"):
         return None
     columns, missing = np.atleast_2d(np.asarray(X, dtype=object)).T, {}
     names = X.columns if is_frame else range(len(columns))
     for name, values in zip(names, columns, strict=True):
-        texts = [v for v in values if isinstance(v, str)]
-        value = next((v for v in texts if repr(v) in error), None)
-        if value is not None and "string to float" in error:
-            return (
-                f"X must hold numbers, got {value!r} in column {name!r}; encode the "
-                "column, for example by OneHotEncoder in a ColumnTransformer"
-            )
-        if not texts:
+        odd = [v for v in values if not isinstance(v, Real) and str(v) not in _MISSING]
+        for value in odd if any(part in error for part in _ABOUT_KINDS) else ():
+            if repr(value) in error or not isinstance(value, str):
+                return (
+                    f"X must hold numbers, got {value!r} in column {name!r}; encode "
+                    "the column, for example by OneHotEncoder in a ColumnTransformer"
+                )
+        if not odd:
             missing[name] = sum(str(v) in _MISSING for v in values)
     found = [f"{n} in column {name!r}" for name, n in missing.items() if n]
     if not found or not any(part in error for part in _ABOUT_VALUES):

@@ -6,16 +6,19 @@ Formulas and the choice of algorithms are in :mod:`skauc.statistics`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ._block import as_rows
 from ._block_matrix import BlockMatrix
 from ._checks import as_numbers, check_flag, check_weights
-from ._collections import refuse_collection
+from ._collections import columns_named, refuse_collection
 from ._numerics import RANGE, TINY, block_rows, dense, parts_of
 from ._row_blocks import row_blocks
+from ._types import Column
 
 _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
 _FIRST = 100  # rows from which an origin is chosen
@@ -72,7 +75,9 @@ class Moments:
     scatter: np.ndarray
 
     @classmethod
-    def from_samples(cls, X, sample_weight=None, *, featurewise=False) -> Moments:
+    def from_samples(
+        cls, X: Any, sample_weight: Column = None, *, featurewise: bool = False
+    ) -> Moments:
         """Moments of the rows of X.
 
         Parameters
@@ -103,11 +108,12 @@ class Moments:
         >>> Moments.from_samples(np.eye(3), featurewise=True).scatter.round(3)
         array([0.667, 0.667, 0.667])
         """
-        X = _as_samples(X)
-        weight = check_weights(sample_weight, X.shape[0])
         featurewise = check_flag("featurewise", featurewise)
-        everything = np.ones(X.shape[0], dtype=bool)
-        return group_moments(X, (everything,), weight, featurewise=featurewise)[0]
+        with columns_named(X):
+            rows = _as_samples(X)
+            weight = check_weights(sample_weight, rows.shape[0])
+            groups = (np.ones(rows.shape[0], dtype=bool),)
+            return group_moments(rows, groups, weight, featurewise=featurewise)[0]
 
     def __add__(self, other: Moments) -> Moments:
         if not isinstance(other, Moments):
@@ -124,7 +130,7 @@ class Moments:
         scatter = self.scatter + other.scatter + between
         return Moments(n, self.mean + shift * share, scatter)
 
-    def project(self, w) -> Moments:
+    def project(self, w: ArrayLike) -> Moments:
         """Moments of the scores ``X @ w``.
 
         Parameters
@@ -168,7 +174,13 @@ class Moments:
         return self.scatter / (self.n - 1 if self.n > 1 else np.nan)
 
 
-def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
+def class_moments(
+    X: Any,
+    positive: Column = None,
+    sample_weight: Column = None,
+    *,
+    featurewise: bool = False,
+) -> tuple[Moments, Moments]:
     """Counts, means and scatter matrices of two classes, in the order ``neg, pos``.
 
     Answers: what do the Gaussian formulas of this package need to know about the two
@@ -233,16 +245,18 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     blocks = row_blocks(X, positive, sample_weight)
     if blocks is not None:
         return blocks.total(_moments_of_block, featurewise)
-    X = _as_samples(X)
-    positive = as_rows("positive", positive)
-    if positive.dtype != bool or positive.shape != X.shape[:1]:
-        raise ValueError(
-            f"positive must be a boolean mask of shape ({X.shape[0]},), got dtype "
-            f"{positive.dtype} and shape {positive.shape}"
-        )
-    weight = check_weights(sample_weight, X.shape[0])
-    groups = (~positive, positive)
-    return tuple(group_moments(X, groups, weight, featurewise=featurewise))
+    with columns_named(X):
+        rows = _as_samples(X)
+        positive = as_rows("positive", positive)
+        if positive.dtype != bool or positive.shape != rows.shape[:1]:
+            raise ValueError(
+                f"positive must be a boolean mask of shape ({rows.shape[0]},), got "
+                f"dtype {positive.dtype} and shape {positive.shape}"
+            )
+        weight = check_weights(sample_weight, rows.shape[0])
+        groups = (~positive, positive)
+        neg, pos = group_moments(rows, groups, weight, featurewise=featurewise)
+        return neg, pos
 
 
 def _moments_of_block(block, featurewise):

@@ -63,7 +63,17 @@ class Result:
         """Names and values on the first line of the text."""
         return {}
 
-    def to_frame(self):
+    def summary(self) -> str:
+        """Text to paste: the numbers of a test or of a curve.
+
+        Returns
+        -------
+        str
+            Such as ``"statistic=6.035, df=8, pvalue=0.6433"``.
+        """
+        return ", ".join(f"{name}={shown(v)}" for name, v in self._head().items())
+
+    def to_frame(self) -> Any:
         """Return the numbers as a pandas DataFrame.
 
         Returns
@@ -77,7 +87,7 @@ class Result:
         """
         return self._frame(self._columns())
 
-    def plot(self, ax=None, **options):
+    def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the result: curves, points on their curve, or a forest plot.
 
         A forest plot has one row for each estimate with its limits.
@@ -117,7 +127,7 @@ class Result:
         return columns | {"pos_label": [self.pos_label] * n}
 
     def __repr__(self) -> str:
-        head = ", ".join(f"{name}={shown(v)}" for name, v in self._head().items())
+        head = Result.summary(self)
         if self.pos_label is not None:
             head += f"{', ' if head else ''}pos_label={self.pos_label!r}"
         text = f"{type(self).__name__}({head})"
@@ -147,7 +157,7 @@ class Estimates(Result):
     def _columns(self):
         return self._estimates(0.95)
 
-    def to_frame(self, confidence_level=0.95):
+    def to_frame(self, confidence_level: float = 0.95) -> Any:
         """Return the numbers as a pandas DataFrame.
 
         Parameters
@@ -168,7 +178,7 @@ class Estimates(Result):
         """
         return self._frame(self._estimates(confidence_level))
 
-    def summary(self, confidence_level=0.95, *, digits=2) -> str:
+    def summary(self, confidence_level: float = 0.95, *, digits: int = 2) -> str:
         """Text such as ``"0.91 (0.84 to 0.95)"``, to paste; one line per estimate.
 
         Parameters
@@ -205,7 +215,7 @@ class EstimatedAUC(Estimates):
 class WholeAUC(EstimatedAUC):
     """Parent of results that hold one whole AUC."""
 
-    def gini(self, confidence_level=0.95) -> Estimate:
+    def gini(self, confidence_level: float = 0.95) -> Estimate:
         """Gini coefficient ``2 AUC − 1``, also called accuracy ratio or Somers' D.
 
         Parameters
@@ -243,7 +253,7 @@ def interval_lines(columns, digits) -> list[str]:
         names = map("{} at {:.4g}".format, names, at)
     numbers = (columns[name] for name in ("estimate", "low", "high"))
     return [
-        f"{name}: {value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+        f"{name}: {value:z.{digits}f} ({low:z.{digits}f} to {high:z.{digits}f})"
         for name, value, low, high in zip(names, *numbers, strict=True)
     ]
 

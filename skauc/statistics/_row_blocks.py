@@ -80,7 +80,7 @@ class RowBlocks:
     300.0
     """
 
-    def __init__(self, blocks):
+    def __init__(self, blocks: Iterable | Callable[[], Iterable]) -> None:
         if not callable(blocks):
             _check_iterable(blocks, "got")
             # a generator is its own iterator, and a second pass over it would be empty
@@ -94,7 +94,9 @@ class RowBlocks:
         self._called = "X", "y"  # names of X and y in an error
 
     @classmethod
-    def from_arrays(cls, X, y, sample_weight=None, *, n_rows=None) -> RowBlocks:
+    def from_arrays(
+        cls, X: Any, y: Any, sample_weight: Any = None, *, n_rows: int | None = None
+    ) -> RowBlocks:
         """Blocks of arrays, or of memory maps as ``np.load(file, mmap_mode="r")``.
 
         Parameters
@@ -137,7 +139,7 @@ class RowBlocks:
     def __repr__(self):
         return f"{type(self).__name__}(...)"
 
-    def map(self, function, *shared, each=None) -> list:
+    def map(self, function: Callable, *shared: Any, each: dict | None = None) -> list:
         """List of ``function(block, *shared)`` over all blocks that are not empty.
 
         Parameters
@@ -165,7 +167,7 @@ class RowBlocks:
         """
         return self._not_empty(list(self._results(function, shared, each)) or None)
 
-    def total(self, function, *shared, each=None):
+    def total(self, function: Callable, *shared: Any, each: dict | None = None) -> Any:
         """Sum of ``function(block, *shared)`` over all blocks; see :meth:`map`.
 
         Results are numbers, arrays, :class:`skauc.results.Moments` or other objects

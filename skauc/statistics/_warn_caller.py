@@ -62,7 +62,7 @@ class UntrustedAUCWarning(UserWarning):
     ...     warnings.simplefilter("error", UntrustedAUCWarning)  # stop instead
     """
 
-    def __init__(self, message):
+    def __init__(self, message: str) -> None:
         super().__init__(message)
 
 

@@ -222,13 +222,12 @@ def test_swap_and_concavity(classes):
 
 
 @classes
-def test_units_of_the_features(classes):
-    for spread in [1e-9, 1e9]:
-        m0, S0, m1, S1 = classes
-        unit = np.geomspace(1, spread, len(m0)) * 1e-5
-        moved = QuadraticROC.between_normals(
-            unit * m0, unit * S0 * unit[:, None], unit * m1, unit * S1 * unit[:, None]
-        )
+def test_units_and_axes_of_the_features(classes):
+    m0, S0, m1, S1 = map(np.asarray, classes)
+    turn, _ = np.linalg.qr(RNG.normal(size=2 * m0.shape))
+    units = [np.geomspace(1, spread, len(m0)) * 1e-5 for spread in (1e-9, 1e9)]
+    for A in (*map(np.diag, units), turn):
+        moved = QuadraticROC.between_normals(A @ m0, A @ S0 @ A.T, A @ m1, A @ S1 @ A.T)
         roc = QuadraticROC.between_normals(*classes)
         assert moved.auc == pytest.approx(roc.auc, rel=1e-9)
         t = np.array([-2.0, 0.3, 1.0])

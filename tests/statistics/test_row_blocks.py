@@ -175,7 +175,7 @@ def test_gathered_rows_are_the_arrays(edges):
 
 def test_collections_are_refused_where_all_rows_are_needed(rows):
     model = GaussianAUCClassifier().fit(*rows)
-    with pytest.raises(ValueError, match=r"^X must be .* got RowBlocks.* predicts on"):
+    with pytest.raises(ValueError, match=r"^X must be .* a RowBlocks, .* predict on"):
         model.predict(RowBlocks([rows]))
     with pytest.raises(ValueError, match=r"^y_score must .*gathered; class_moments"):
         binormal_roc(rows[1], RowBlocks([rows]))
