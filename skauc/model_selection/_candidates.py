@@ -9,7 +9,10 @@ rows. The joint posterior is centred one sixth of the way from m_i to z_i, at
 
 where μ_ik is the mean of component k of the model, σ_i the spread inside components
 and ρ_ij the correlation of the scores within the classes, so that models with the same
-ranking do not differ. The last term is the uncertainty of the rows left out. Held-out
+ranking do not differ. The last term is the uncertainty of the rows left out. Where the
+model of the data set is wrong, it is wrong along each direction in another way: μ_ik −
+μ̄_i and σ_i are √2 times those of the model, as long as candidate i has no larger
+variance than its own posterior (chosen and judged: benchmarks/README.md). Held-out
 rows have DeLong's covariance of empirical AUCs, conjugate priors their spread times ρ.
 """
 
@@ -34,6 +37,9 @@ from ._posterior import Evaluation, evaluations
 from ._question import Question
 from .reading._estimators import in_parallel
 
+# How much wider differences are than under the model of the data set; chosen on half of
+# the panel's data sets, judged on the others
+_WIDER = np.sqrt(2.0)
 _ROUNDING = 1e-13  # share of the scores below which differences are rounding
 
 
@@ -83,10 +89,10 @@ class Candidate:
         return bool(self.rows.any())
 
 
-def candidate(evaluation: Evaluation) -> Candidate:
-    """An evaluated model as a candidate."""
-    posterior, model = evaluation.posterior, evaluation.model
-    known = posterior, evaluation.choice
+def candidate(evaluation: Evaluation, posterior=None) -> Candidate:
+    """An evaluated model as a candidate, under its own posterior or a report of it."""
+    posterior = evaluation.posterior if posterior is None else posterior
+    model, known = evaluation.model, (posterior, evaluation.choice)
     if evaluation.reason_unranked is not None:  # the AUC is certainly ½
         return Candidate(*known, np.zeros(len(model.score)))
     mean, variance = posterior.probit_moments()
@@ -107,8 +113,8 @@ def candidate(evaluation: Evaluation) -> Candidate:
         return Candidate(*known, deviation * along, luck=luck)
     projection = evaluation.projection
     between, within = projection.beliefs
-    # near an AUC of 1 the spread of the components may exceed that of the posterior
-    most = min(1.0, deviation / np.hypot(within, np.linalg.norm(between)))
+    # no candidate has a larger variance than its posterior
+    most = min(_WIDER, deviation / np.hypot(within, np.linalg.norm(between)))
     # c: half of w_c (z − m); without rows left out, z − m is that of the ridge models
     luck, size = 0.0, projection.model.size
     if source is None:
@@ -170,14 +176,17 @@ def joint_aucs(candidates: list[Candidate], rho, reported=None) -> JointAUCs:
     ranks = np.array([c.ranks for c in candidates])
     if not ranks.any():
         return JointAUCs(centre, V)
-    # variance that is missing in V: it belongs to the common level and cancels in
-    # differences
-    missing, level = moments[:, 1] - np.diag(V), moments[:, 0] - centre
     known, same = ranks, ranks
+    level = moments[:, 0] - centre
     if reported is not None and ranks[reported]:
+        # a report is not made wider by the candidates beside it
+        V = V * min(1.0, moments[reported, 1] / V[reported, reported])
         # candidates of other features have another model, with another error
         keys = [c.key == candidates[reported].key for c in candidates]
         known, same = np.arange(len(ranks)) == reported, ranks & np.array(keys)
+    # variance that is missing in V: it belongs to the common level and cancels in
+    # differences
+    missing = moments[:, 1] - np.diag(V)
     common = max(float(missing[known].mean()), 0.0)
     others = ranks & ~same
     V = V + common * np.outer(same, same)
@@ -379,6 +388,5 @@ def _made(data, question, fit_params, may_fail, model, params, report):
             raise
     [reported] = evaluations(model, X, y, weight, question)
     scored = replace(reported, question=replace(question, left_out="closed form"))
-    found = candidate(scored)
-    # only the level: a corrected score of one candidate would be unfair
-    return replace(found, posterior=reported.posterior) if report else found
+    # only the level and the variance: a corrected score of one would be unfair
+    return candidate(scored, reported.posterior if report else None)

@@ -137,10 +137,12 @@ class JointAUCs:
         Returns
         -------
         p_best, expected_loss : ndarray of shape (m,)
-            In a draw, models within 1e-4 of the largest AUC share its win.
+            In a draw, models within 1e-4 of the largest AUC share its win. An AUC on
+            the other side of ½ than its mean counts as ½, that of no ranking.
         """
         draws = _normal_draws(self.covariance, n_resamples, random_state)
-        auc = ndtr(self.mean + draws)
+        sign = np.sign(self.mean)
+        auc = ndtr(sign * np.maximum(sign * (self.mean + draws), 0.0))
         # loss_i = E[max_k AUC_k − AUC_i]
         behind = auc.max(axis=1, keepdims=True) - auc
         won = behind <= TIE

@@ -31,7 +31,7 @@ DRAWS = 200_000  # Monte Carlo error of a probability .001
 # Oracle -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("common", [0.0, 0.5])
+@pytest.mark.parametrize("common", [0.0, 0.05])
 def test_probability_of_being_the_best_by_quadrature(common):
     """``∫ f_i Π F_j``; an error that all share changes nothing."""
 
@@ -53,6 +53,18 @@ def test_expected_loss_by_quadrature():
     largest = 1 - quad(below, 0, 1)[0]
     each = ndtr(M / np.sqrt(1 + S**2))
     assert INDEPENDENT.best(DRAWS, 0)[1] == pytest.approx(largest - each, abs=5e-4)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_ranking_is_no_worse_than_none(sign):
+    """An AUC beyond ½ is that of no ranking: ``E max(A, ½)`` by quadrature."""
+    joint = joint_aucs(np.array([0.0, sign * 0.3]), np.diag([0.0, 0.25]))
+    p_best, loss = joint.best(DRAWS, 0)
+    beyond = norm.cdf(-0.6)
+    expected = (1 - beyond / 2, beyond / 2)[::-sign]
+    assert p_best == pytest.approx(expected, abs=0.005)
+    gain = quad(lambda z: (ndtr(z) - 0.5) * norm.pdf(z, 0.3, 0.5), 0, 5)[0]
+    assert loss == pytest.approx((gain, 0)[::sign], abs=5e-4)
 
 
 def test_difference_by_the_bivariate_normal():
