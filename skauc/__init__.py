@@ -59,7 +59,8 @@ rows get one answer: the estimate, and one :class:`SampleWeightWarning` (its pag
 the rule and the remedies) from whatever counts rows for an error or a posterior.
 
 **Results.** The classes that functions return are in :mod:`skauc.results`. They have
-``to_frame()``, ``summary()``, a text such as "0.91 (0.84 to 0.95)", and ``plot()``.
+``to_frame()`` and ``summary()``, a text such as "0.91 (0.84 to 0.95)"; estimates,
+curves and points also have ``plot()``.
 
 All public names are those of this module and of ``results``; the folders are private.
 Each folder imports only from the lines below its own::

@@ -111,11 +111,11 @@ def _of_objects(y):
 
 
 def _without_label(y):
-    """Whether each row holds no label; empty if all rows hold one."""
+    """Whether each row holds no label; may be empty if all rows hold one."""
     if y.dtype.kind == "f":
         return ~np.isfinite(y) | (y != np.floor(y))
     if y.dtype.kind != "O":
-        return ()
+        return np.full(len(y), y.dtype.kind in "mM")
     # by the few types, which is faster than by the values
     kinds = {k for k in set(map(type, y)) if not issubclass(k, _LABELS)}
     return [type(value) in kinds for value in y if kinds]

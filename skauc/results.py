@@ -2,9 +2,11 @@
 
 Nobody has to make one: they are here to be looked up (``help(skauc.results.<name>)``),
 to be named in a type, and to be unpickled. A result with estimates has ``to_frame()``,
-whose columns ``estimate``, ``low`` and ``high`` are the same everywhere, and
-``summary()``, a text such as ``"0.91 (0.84 to 0.95)"``. Estimates have
-``confidence_interval(0.95)``, posteriors ``interval(0.95)``.
+whose columns ``estimate``, ``low`` and ``high`` are the same everywhere,
+``summary()``, a text such as ``"0.91 (0.84 to 0.95)"``, and ``plot()``. Estimates have
+``confidence_interval(0.95)``, posteriors ``interval(0.95)``. Tests and curves have
+``to_frame()`` and ``summary()``, too; the tests of a fitted model and the size of a
+study are named tuples, which print themselves.
 """
 
 from .estimators._calibration import CalibrationEstimate as CalibrationEstimate

@@ -337,6 +337,7 @@ def test_bad_argument_is_named_with_its_value(call, name, value, words):
     refused(lambda: call(**{name: value}), name, *shown, *words)
 
 
+TWICE = ["age", "bmi", "age"]
 TOGETHER = {  # calls that lack or contradict something
     "two rules": (lambda: points(threshold=0, best="youden"), ["threshold", "best"]),
     "no goal": (lambda: skauc.auc_sample_size(0.8), ["power", "width"]),
@@ -376,6 +377,28 @@ TOGETHER = {  # calls that lack or contradict something
             LogisticRegression().fit(frame(), Y), frame(bmi=np.nan), Y
         ),
         ["X", "1 in column 'bmi'", "SimpleImputer"],
+    ),
+    "a date in a frame": (
+        lambda: skauc.GaussianAUCClassifier().fit(
+            frame().assign(born=pd.Timestamp("2020")), Y
+        ),
+        ["X", "Timestamp.*", "'born'"],
+    ),
+    "missing in moments of a frame": (
+        lambda: skauc.class_moments(frame(bmi=np.nan).astype("Float64"), Y == 1),
+        ["X", "1 in column 'bmi'", "SimpleImputer"],
+    ),
+    "labels of two kinds in a fit": (
+        lambda: skauc.IRLSLogisticRegression().fit(X, ["a", 1] * (len(Y) // 2)),
+        ["y", "'a', 1"],
+    ),
+    "a name of two features": (
+        lambda: firth().likelihood_ratio_test("age", feature_names=TWICE),
+        ["contrast", "'age'", "2 times"],
+    ),
+    "units of two features": (
+        lambda: firth().summary(feature_names=TWICE).odds_ratios(per={"age": 10}),
+        ["per", "'age'", "2 times"],
     ),
     "rows of a profile": (
         lambda: firth(keep_rows=False).summary(),

@@ -72,7 +72,7 @@ def test_results_have_tables_texts_and_copies(name):
         assert (above <= high).all()
     lines = result.summary(0.9).splitlines()
     for line, (row, found) in zip(lines, wide[LIMITS].iterrows(), strict=True):
-        text = "{:.2f} ({:.2f} to {:.2f})".format(*found)
+        text = "{:z.2f} ({:z.2f} to {:z.2f})".format(*found)
         assert line == (text if len(lines) == 1 else f"{row}: {text}")
     for other in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
         assert same(result, other)
@@ -104,6 +104,17 @@ def test_tables_of_one_auc_join():
     for name in HOLD:
         auc = joined.loc[(name, "AUC"), LIMITS].astype(float)
         assert answer(name).gini(0.9) == pytest.approx((2 * auc - 1).tolist())
+
+
+def test_tests_and_curves_have_texts():
+    test = skauc.hosmer_lemeshow(Y, 1 / (1 + np.exp(-A)))
+    shuffled = skauc.auc_permutation_test(FITTED[0], X, Y, n_resamples=9)
+    pair = f"statistic={test.statistic:.4g}, df={test.df}, pvalue={test.pvalue:.4g}"
+    assert test.summary() == pair
+    assert f"pvalue={shuffled.pvalue:.4g}" in shuffled.summary()
+    assert "method='simultaneous'" in (
+        skauc.empirical_roc(Y, A).band(method="simultaneous").summary()
+    )
 
 
 def test_long_tables_show_twenty_rows():

@@ -10,6 +10,8 @@ from ..statistics._checks import check_level
 from ..statistics._result import picture, shown
 from ._style import Display, auc_text, of_class
 
+_MANY = 10  # candidates that leave no room for names of several lines
+
 
 @dataclass(eq=False, repr=False)
 class SearchDisplay(Display):
@@ -200,7 +202,8 @@ class SearchDisplay(Display):
         """Draw two parameters, and the candidates that hold the best."""
         style = {"c": self.posterior.auc.mean(), "cmap": "cividis"}
         self.map_ = self.ax_.scatter(x, y, marker="s", s=80, **style)
-        self.figure_.colorbar(self.map_, ax=self.ax_, label=self._auc)
+        colours = self.figure_.colorbar(self.map_, ax=self.ax_)
+        colours.set_label(self._auc, wrap=True)
         self.ax_.set(xlabel=column, xscale=scale_of(x))
         self.ax_.set(ylabel=row, yscale=scale_of(y))
         # the fewest candidates whose probabilities add up to the level
@@ -217,7 +220,10 @@ class SearchDisplay(Display):
         k = self.posterior.selected_index
         low[k], high[k] = limits
         params = [{n: p[n] for n in names if n in p} for p in self.posterior.params]
-        texts = list(map(_text, params, self.posterior.row))
+        joint = ",\n" if len(params) < _MANY else ", "
+        texts = [
+            _text(*row, joint) for row in zip(params, self.posterior.row, strict=True)
+        ]
         style = {"color": self._colour(), "label": f"{confidence_level:.0%} interval"}
         self.intervals_ = self._rows_of_intervals(texts, mean, low, high, **style)
         self.ax_.set_xlabel(self._auc, loc="right")
@@ -243,10 +249,10 @@ def scale_of(values) -> str:
     return "log" if log < plain else "linear"
 
 
-def _text(params, name):
+def _text(params, name, joint):
     if not params:
         return str(name)
-    return ", ".join(f"{n.rpartition('__')[2]}={shown(v)}" for n, v in params.items())
+    return joint.join(f"{n.rpartition('__')[2]}={shown(v)}" for n, v in params.items())
 
 
 @picture.register

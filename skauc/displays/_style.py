@@ -15,7 +15,6 @@ from ..statistics._result import Result, data_frame, picture
 # Okabe & Ito's colours, which colour-blind readers can distinguish, without yellow and
 # black (https://jfly.uni-koeln.de/color/)
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_BELOW = 4.2  # tick labels and the title of the axis, in font sizes of the legend
 
 
 class Curve(NamedTuple):
@@ -54,7 +53,7 @@ def responses(estimator, X, methods, pos_label):
     """Scores in favour of the positive label by the first method, and that label."""
     check_is_fitted(estimator)
     refuse_collection("X", X)
-    classes = list(getattr(estimator, "classes_", []))
+    classes = np.asarray(getattr(estimator, "classes_", [])).tolist()
     if len(classes) != 2:
         raise ValueError(
             f"estimator must separate two classes for a picture, got {len(classes)}"
@@ -102,6 +101,8 @@ class Display:
             ) from missing
         self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
         self.figure_ = self.ax_.figure
+        for axis in (self.ax_.xaxis, self.ax_.yaxis):
+            axis.label.set_wrap(True)
 
     def _colour(self):
         """Return a colour that no other display on these axes uses."""
@@ -150,7 +151,7 @@ class Display:
         if with_numbers:
             d = 2 if np.nanmax(high - low) > 0.1 else 3
             rows = zip(estimate, low, high, strict=True)
-            texts = [f"{a:.{d}f} ({b:.{d}f} to {c:.{d}f})" for a, b, c in rows]
+            texts = [f"{a:z.{d}f} ({b:z.{d}f} to {c:z.{d}f})" for a, b, c in rows]
             right = self.ax_.secondary_yaxis("right")
             right.set_yticks(place, texts, fontsize="small")
             right.tick_params(length=0)
@@ -165,20 +166,30 @@ class Display:
         drawn = self.ax_.legend(loc=loc or "best", **legend)
         if self.figure_.get_layout_engine() is None:
             return
-        if loc is None or self._covers_a_curve(drawn):
+        if self._covers_a_curve(drawn) or loc is None:
             legend["bbox_to_anchor"] = (1 if side == "right" else 0.5, 0)
             legend["loc"] = f"upper {side}"
-            self.ax_.legend(borderaxespad=_BELOW, **legend)
+            # below the title of the axis, which may have two lines
+            title, axes = self.ax_.xaxis.label.get_window_extent(), self.ax_.bbox
+            size = drawn.get_texts()[0].get_fontsize() * self.figure_.dpi / 72
+            legend["borderaxespad"] = (axes.y0 - title.y0) / size + 0.5
+            self.ax_.legend(**legend)
 
     def _covers_a_curve(self, legend):
-        """Whether a legend lies over a curve, or is larger than the axes."""
+        """Whether a legend lies over a curve or interval, or is wider than the axes."""
+        from matplotlib.collections import LineCollection
+
         legend.set_in_layout(False)  # axes must not shrink to its size
         # finds all positions, also of a figure inside another one
         self.figure_.canvas.figure.draw_without_rendering()
         box, frame = legend.get_window_extent(), self.ax_.get_window_extent()
-        paths = (li.get_path().transformed(li.get_transform()) for li in self.ax_.lines)
+        paths = [(line.get_path(), line) for line in self.ax_.lines]
+        for bars in self.ax_.collections:  # of intervals; bands may be covered
+            if isinstance(bars, LineCollection):
+                paths += [(path, bars) for path in bars.get_paths()]
         return box.width > frame.width or any(
-            path.intersects_bbox(box, filled=False) for path in paths
+            path.transformed(artist.get_transform()).intersects_bbox(box, filled=False)
+            for path, artist in paths
         )
 
 
@@ -277,4 +288,5 @@ def _scale_of(value):
     pairs = hasattr(value, "difference") or hasattr(value, "pairs")
     if pairs or isinstance(value, AUCDifferencePosterior):
         return "difference", getattr(value, "null", 0)
-    return ("AUC" if hasattr(value, "auc") else "estimate"), None
+    is_auc = hasattr(value, "auc") or hasattr(value, "posterior")
+    return ("AUC" if is_auc else "estimate"), None

@@ -19,7 +19,6 @@ from sklearn.utils.validation import validate_data
 from .._validation import (
     check_class_totals,
     check_codes,
-    check_column,
     check_groups,
     check_labels,
     check_non_negative,
@@ -183,7 +182,7 @@ def open_rows(
     reset = known is None or not hasattr(model, "n_features_in_")
     if blocks is not None:
         X, y, sample_weight = BlockMatrix.of(blocks)
-        y = check_column("y", y)
+        y = check_labels(y, name="y")
         columns = np.empty((0, X.n_features))
         if blocks.feature_names is not None:
             import pandas as pd
@@ -197,18 +196,17 @@ def open_rows(
                 )
     else:
         refuse_collection("X", X)
-        refuse_collection("y", y)
-        with np.errstate(invalid="ignore"):  # labels of inf and -inf are added up
-            X, y = validate_data(
-                model,
-                X,
-                y,
-                reset=reset,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=False,
-            )
-    y = check_labels(y, name="y")
+        labels = y if y is None else check_labels(y, name="y")
+        X, _ = validate_data(
+            model,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
+        y = labels
     classes = distinct_labels(y, name="y") if known is None else known
     check.class_count(classes, binary=binary)
     codes = check_codes(y, classes, name="y")

@@ -165,10 +165,8 @@ def as_numbers(name: str, value) -> np.ndarray:
 
 def _first_odd(values):
     """First of several values that is no number, for an error."""
-    if isinstance(values, str | bytes) or not np.iterable(values):
-        return short(values)
-    values = values.ravel().tolist() if isinstance(values, np.ndarray) else values
-    odd = (v for v in values if not isinstance(v, Real) or v != v)
+    flat = np.asarray(values, dtype=object).ravel().tolist()
+    odd = (v for v in flat if not isinstance(v, Real) or v != v)
     return short(next(odd, type(values)))
 
 

@@ -1,6 +1,7 @@
 """Collections of rows in blocks and frames: errors that name them and their columns."""
 
 from contextlib import contextmanager
+from numbers import Real
 
 import numpy as np
 
@@ -12,10 +13,9 @@ _TAKE_BLOCKS = (
     "scorers of a posterior and the fits of GaussianAUCClassifier and "
     "IRLSLogisticRegression"
 )
-# Parts of errors about values of X, here or of scikit-learn
-_ABOUT_VALUES = "NaN", "in feature", "infinity", "X @ coef_ must be finite"
-
-
+# Parts of errors about values of X, here, of scikit-learn or of numpy (about dates)
+_ABOUT_KINDS = "string to float", "must hold numbers", "could not be promoted"
+_ABOUT_VALUES = "NaN", "infinity", "in feature", "must hold numbers", "must be finite"
 _MISSING = "nan", "inf", "-inf", "None", "<NA>", "NaT"
 
 
@@ -67,10 +67,10 @@ def _predicting(value):
 
 @contextmanager
 def columns_named(X):
-    """Name the columns of a frame in an error about a text or missing values in it."""
+    """Name the columns of a frame in an error about values that are no numbers."""
     try:
         yield
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         text = _odd_columns(X, str(error))
         if text is None:
             raise
@@ -78,21 +78,21 @@ def columns_named(X):
 
 
 def _odd_columns(X, error):
-    """Sentence about columns with texts or missing values; None if there are none."""
+    """Sentence about columns with values that are no numbers; None without them."""
     is_frame = hasattr(X, "columns") and not is_collection(X)
     if not is_frame and not (isinstance(X, np.ndarray) and X.dtype.kind == "O"):
         return None
     columns, missing = np.atleast_2d(np.asarray(X, dtype=object)).T, {}
     names = X.columns if is_frame else range(len(columns))
     for name, values in zip(names, columns, strict=True):
-        texts = [v for v in values if isinstance(v, str)]
-        value = next((v for v in texts if repr(v) in error), None)
-        if value is not None and "string to float" in error:
-            return (
-                f"X must hold numbers, got {value!r} in column {name!r}; encode the "
-                "column, for example by OneHotEncoder in a ColumnTransformer"
-            )
-        if not texts:
+        odd = [v for v in values if not isinstance(v, Real) and str(v) not in _MISSING]
+        for value in odd if any(part in error for part in _ABOUT_KINDS) else ():
+            if repr(value) in error or not isinstance(value, str):
+                return (
+                    f"X must hold numbers, got {value!r} in column {name!r}; encode "
+                    "the column, for example by OneHotEncoder in a ColumnTransformer"
+                )
+        if not odd:
             missing[name] = sum(str(v) in _MISSING for v in values)
     found = [f"{n} in column {name!r}" for name, n in missing.items() if n]
     if not found or not any(part in error for part in _ABOUT_VALUES):

@@ -13,7 +13,7 @@ from scipy import sparse
 from ._block import as_rows
 from ._block_matrix import BlockMatrix
 from ._checks import as_numbers, check_flag, check_weights
-from ._collections import refuse_collection
+from ._collections import columns_named, refuse_collection
 from ._numerics import RANGE, TINY, block_rows, dense, parts_of
 from ._row_blocks import row_blocks
 
@@ -103,11 +103,12 @@ class Moments:
         >>> Moments.from_samples(np.eye(3), featurewise=True).scatter.round(3)
         array([0.667, 0.667, 0.667])
         """
-        X = _as_samples(X)
-        weight = check_weights(sample_weight, X.shape[0])
         featurewise = check_flag("featurewise", featurewise)
-        everything = np.ones(X.shape[0], dtype=bool)
-        return group_moments(X, (everything,), weight, featurewise=featurewise)[0]
+        with columns_named(X):
+            rows = _as_samples(X)
+            weight = check_weights(sample_weight, rows.shape[0])
+            groups = (np.ones(rows.shape[0], dtype=bool),)
+            return group_moments(rows, groups, weight, featurewise=featurewise)[0]
 
     def __add__(self, other: Moments) -> Moments:
         if not isinstance(other, Moments):
@@ -233,16 +234,17 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
     blocks = row_blocks(X, positive, sample_weight)
     if blocks is not None:
         return blocks.total(_moments_of_block, featurewise)
-    X = _as_samples(X)
-    positive = as_rows("positive", positive)
-    if positive.dtype != bool or positive.shape != X.shape[:1]:
-        raise ValueError(
-            f"positive must be a boolean mask of shape ({X.shape[0]},), got dtype "
-            f"{positive.dtype} and shape {positive.shape}"
-        )
-    weight = check_weights(sample_weight, X.shape[0])
-    groups = (~positive, positive)
-    return tuple(group_moments(X, groups, weight, featurewise=featurewise))
+    with columns_named(X):
+        rows = _as_samples(X)
+        positive = as_rows("positive", positive)
+        if positive.dtype != bool or positive.shape != rows.shape[:1]:
+            raise ValueError(
+                f"positive must be a boolean mask of shape ({rows.shape[0]},), got "
+                f"dtype {positive.dtype} and shape {positive.shape}"
+            )
+        weight = check_weights(sample_weight, rows.shape[0])
+        groups = (~positive, positive)
+        return tuple(group_moments(rows, groups, weight, featurewise=featurewise))
 
 
 def _moments_of_block(block, featurewise):

@@ -63,6 +63,16 @@ class Result:
         """Names and values on the first line of the text."""
         return {}
 
+    def summary(self) -> str:
+        """Text to paste: the numbers of a test or of a curve.
+
+        Returns
+        -------
+        str
+            Such as ``"statistic=6.035, df=8, pvalue=0.6433"``.
+        """
+        return ", ".join(f"{name}={shown(v)}" for name, v in self._head().items())
+
     def to_frame(self):
         """Return the numbers as a pandas DataFrame.
 
@@ -117,7 +127,7 @@ class Result:
         return columns | {"pos_label": [self.pos_label] * n}
 
     def __repr__(self) -> str:
-        head = ", ".join(f"{name}={shown(v)}" for name, v in self._head().items())
+        head = Result.summary(self)
         if self.pos_label is not None:
             head += f"{', ' if head else ''}pos_label={self.pos_label!r}"
         text = f"{type(self).__name__}({head})"
@@ -240,7 +250,7 @@ def interval_lines(columns, digits) -> list[str]:
     names = columns.get("", range(len(columns["estimate"])))
     numbers = (columns[name] for name in ("estimate", "low", "high"))
     return [
-        f"{name}: {value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+        f"{name}: {value:z.{digits}f} ({low:z.{digits}f} to {high:z.{digits}f})"
         for name, value, low, high in zip(names, *numbers, strict=True)
     ]
 

@@ -159,6 +159,35 @@ def test_an_estimate_plots_its_scores(plt):
 # Empirical curves ---------------------------------------------------------------------
 
 
+def test_a_narrow_figure_holds_its_titles_and_legend(plt):
+    """At the width of a column titles have two lines; legends cover no interval."""
+    rng = np.random.default_rng(0)
+    label = np.repeat(["benign", "malignant"], 30)
+    X = rng.normal(size=(60, 3)) + (label == "malignant")[:, None]
+    models = [LogisticRegression(C=C).fit(X, label) for C in (1e-2, 1.0, 100.0)]
+    for result in (
+        skauc.compare_auc(label, {"radius": X[:, 0], "perimeter": X[:, 1]}),
+        skauc.search_posterior(models, X, label),
+        skauc.auc_estimate(label, X[:, 0]),
+    ):
+        figure, ax = plt.subplots(figsize=(3.5, 3), layout="constrained")
+        result.plot(ax)
+        figure.draw_without_rendering()
+        title = ax.xaxis.label.get_window_extent()
+        assert title.x0 >= 0
+        assert title.x1 <= figure.bbox.x1
+        if (legend := ax.get_legend()) is not None:
+            box = legend.get_window_extent()
+            lines = [(line.get_path(), line.get_transform()) for line in ax.lines]
+            for bars in ax.collections[1:]:
+                lines += [(path, bars.get_transform()) for path in bars.get_paths()]
+            assert not any(
+                path.transformed(t).intersects_bbox(box) for path, t in lines
+            )
+            if box.y1 < ax.bbox.y0:
+                assert box.y1 <= title.y0
+
+
 def test_an_empirical_curve_is_drawn_with_its_bands():
     y, score = np.repeat([0, 1], 20), np.random.default_rng(0).normal(size=40)
     roc = skauc.empirical_roc(y, score)
