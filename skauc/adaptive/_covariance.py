@@ -201,8 +201,7 @@ def _folds(scatter, rows):
     swapped classes give the same folds. Each fold holds rows of both classes and leaves
     two distinct ones of each; None if a class has fewer than three.
     """
-    R, sign = rows.X, np.where(rows.positive, 1.0, -1.0)
-    key = np.einsum("ij,ij->i", R, R) + sign * (R @ scatter.b)
+    key = np.einsum("ij,ij->i", rows.X, rows.X) + rows.sign * (rows.X @ scatter.b)
     fold = np.empty(len(key), dtype=np.int64)
     ranks = []
     for mask in (~rows.positive, rows.positive):

@@ -5,7 +5,12 @@ This module knows scores and weights, not models.
 
 import numpy as np
 
-from ..statistics._levels import balanced_variance, empirical_auc, shrunk_auc
+from ..statistics._levels import (
+    balanced_variance,
+    empirical_auc,
+    placements,
+    shrunk_auc,
+)
 from ..statistics._numerics import block_rows, dense, parts_of
 from ._coordinates import class_contrast, spread, standard_unit
 
@@ -140,6 +145,15 @@ def weighted_auc(scores, positive, weight) -> float:
     """Share of the weighted pairs that the positive wins, pooled over weightings."""
     auc, pairs = aucs(scores, positive, weight)
     return float(np.nansum(auc * pairs) / pairs.sum()) if pairs.any() else np.nan
+
+
+def row_placements(score, positive, weight) -> np.ndarray:
+    """Share of the other class that each row is ordered with, (n,)."""
+    placed = np.empty(len(score))
+    placed[~positive], placed[positive] = placements(
+        score[~positive], score[positive], weight[~positive], weight[positive]
+    )
+    return placed
 
 
 def won_by(margin, least) -> np.ndarray:

@@ -7,10 +7,10 @@ together. Pairs within a group are not compared: new rows come from new groups.
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from ..statistics._levels import balanced_variance, empirical_auc, placements
+from ..statistics._levels import balanced_variance, empirical_auc
 from ..statistics._numerics import parts_of
 from ..statistics._rows import class_units
-from ._bootstrap import TIE, won_by
+from ._bootstrap import TIE, row_placements, won_by
 from ._newton import SQUARED_HINGE
 from ._objective import optima
 
@@ -109,8 +109,8 @@ def _one_step(z, g, Q, F):
 def _refitted(fit, rows, codes, pairs):
     """Scores of the rows S under refits without them."""
     kept = (codes != pairs[:, :1]) & (codes != pairs[:, 1:])
-    setting, theta = optima(fit, rows, fit.objective.case_weight(rows) * kept)
-    return lambda which, S: (setting.A[S] @ theta[which][..., None])[..., 0]
+    A, theta, _ = optima(fit, rows, fit.objective.case_weight(rows) * kept)
+    return lambda which, S: (A[S] @ theta[which][..., None])[..., 0]
 
 
 def sums_of_scores(score, positive, weight, group, *, sole=False) -> np.ndarray:
@@ -125,10 +125,8 @@ def sums_of_scores(score, positive, weight, group, *, sole=False) -> np.ndarray:
     n_neg, n_pos = weight @ ~positive, weight @ positive
     if not n_neg * n_pos:
         return np.zeros((2, G))
-    pairs, won = np.where(positive, n_neg, n_pos) * weight, np.empty(len(score))
-    won[~positive], won[positive] = placements(
-        score[~positive], score[positive], weight[~positive], weight[positive]
-    )
+    pairs = np.where(positive, n_neg, n_pos) * weight
+    won = row_placements(score, positive, weight)
     sums = np.array([np.bincount(group, w, G) for w in (won * pairs, pairs)])
     if sole and np.ptp(group) == 0:
         return sums

@@ -25,10 +25,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_labels, check_positive, check_weight
 from ..adaptive._join import CONTRAST
+from ..leave_pair_out._bootstrap import row_placements
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._joint import JointAUCs, maximum_bias
 from ..statistics._checks import short
-from ..statistics._levels import placements
 from . import _doubts as doubts
 from ._posterior import Evaluation, evaluations
 from ._question import Question
@@ -92,8 +92,11 @@ def candidate(evaluation: Evaluation) -> Candidate:
     mean, variance = posterior.probit_moments()
     deviation = float(np.sqrt(variance))
     if evaluation.held_out:
-        # products of the influences are DeLong's covariances
-        rows = deviation * _unit(_deviations(_placements(model), model.front))
+        # products of the influences on the AUC are DeLong's covariances
+        front, pos = model.front, model.positive
+        placed = row_placements(model.score, pos, front.weight)
+        placed /= np.where(pos, front.n_pos, front.n_neg)
+        rows = deviation * _unit(_deviations(placed, front))
         return Candidate(*known, rows, luck=deviation, held_out=True)
     along = _unit(_deviations(model.score, model.front))
     source = evaluation.source
@@ -139,14 +142,14 @@ def trained_a_subset(candidates: list[Candidate]) -> bool:
     return len({c.held_out for c in candidates if c.ranks}) > 1
 
 
-def joint_aucs(candidates: list[Candidate], rho=None, reported=None) -> JointAUCs:
+def joint_aucs(candidates: list[Candidate], rho, reported=None) -> JointAUCs:
     """Joint posterior of candidates at the level of one of them, or at the mean level.
 
     Parameters
     ----------
     candidates : list of Candidate
-    rho : ndarray of shape (m, m), default=None
-        ``alike(candidates)``, if it is known.
+    rho : ndarray of shape (m, m)
+        ``alike(candidates)``.
     reported : int, default=None
         The candidate whose posterior is a report; None if all of them are.
 
@@ -163,7 +166,7 @@ def joint_aucs(candidates: list[Candidate], rho=None, reported=None) -> JointAUC
         doubts.warn([doubts.TRAINED_A_SUBSET])
     centre = np.array([c.centre for c in candidates])
     moments = np.array([c.posterior.probit_moments() for c in candidates])
-    V = covariance(candidates, alike(candidates) if rho is None else rho)
+    V = covariance(candidates, rho)
     ranks = np.array([c.ranks for c in candidates])
     if not ranks.any():
         return JointAUCs(centre, V)
@@ -215,15 +218,6 @@ def selection_bias(candidates, selected, rho, n_resamples, random_state) -> floa
     choice = np.array([c.choice for c in candidates])
     noise = np.outer(spread, spread) * rho
     return maximum_bias(choice, noise, n_resamples, random_state)
-
-
-def _placements(model):
-    """Influence of each row on the empirical AUC."""
-    front, score, pos = model.front, model.score, model.positive
-    weight, placed = front.weight, np.empty(len(score))
-    sides = placements(score[~pos], score[pos], weight[~pos], weight[pos])
-    placed[~pos], placed[pos] = sides
-    return placed / np.where(pos, front.n_pos, front.n_neg)
 
 
 def _deviations(values, rows):

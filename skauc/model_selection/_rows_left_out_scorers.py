@@ -12,7 +12,6 @@ from ..intervals._projection import warn_undefined
 from ..leave_pair_out._groups import sums_of_scores, without_each
 from ..leave_pair_out._left_out import pairs_left_out
 from ..leave_pair_out._objective import STOPPED
-from ..statistics._checks import short
 from ..statistics._levels import empirical_auc
 from ..statistics._rows import class_units
 from ..statistics._warn_caller import warn_caller
@@ -112,8 +111,8 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
     model = evaluation.model
-    if not np.any(model.w_front):
-        warn_undefined(f"the coefficients of {short(estimator)} are all 0")
+    if evaluation.reason_unranked is not None:
+        warn_undefined(evaluation.reason_unranked)
         return 0.5
     if min(model.front.n_neg, model.front.n_pos) < 2:
         warn_caller(
