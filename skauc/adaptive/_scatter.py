@@ -196,7 +196,7 @@ def _uncertain(neg, pos):
     squared difference as sum of squares in each of them.
     """
     *_, varies = _squares(neg, pos)
-    if not varies.any():
+    if varies.all() or not varies.any():
         return neg, pos
     added = np.where(varies, 0.0, (pos.mean - neg.mean) ** 2 / 2)
     added = np.diag(added) if neg.scatter.ndim == 2 else added
