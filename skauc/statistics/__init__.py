@@ -9,14 +9,11 @@ that are not divided. Two parts a, b of one class merge by
     n = n_a + n_b,   x̄ = x̄_a + δ n_b/n,   W = W_a + W_b + δδᵀ n_a n_b/n,   δ = x̄_b − x̄_a
 
 (Chan, Golub & LeVeque 1983), so moments stream and add up across workers. Within one
-array the rows of a class are read in blocks, with one symmetric product per block,
-
-    W = Σ w (x − o)(x − o)ᵀ − n (x̄ − o)(x̄ − o)ᵀ.
-
-The origin o is 0, or the mean of the first rows if that is more than a deviation away
-from 0 for some feature. If the second term is more than nine tenths of the first one at
-the end, the sums are computed again around the mean. At most one digit cancels. The
-products of a sparse matrix are summed around 0, unless more than four digits cancel.
+array the rows of a class are read in blocks, each around its own mean, with one
+symmetric product per block. Means are those of the distances to the first row of the
+class, so that a large mean costs no digits and a constant feature has a scatter of
+exactly 0. The products of a sparse matrix are summed around 0, unless more than four
+digits cancel.
 
 **2. Rows in blocks.** A function of one block is summed over all blocks, one after the
 other, by threads, or as a tree of Dask tasks; the caller gets the sum. Labels, weights

@@ -21,8 +21,6 @@ from ._row_blocks import row_blocks
 from ._types import Column
 
 _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
-_FIRST = 100  # rows from which an origin is chosen
-_FAR = 0.9  # share of the mean in the squares around the origin, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,10 +292,8 @@ def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]
     if weight is not None:  # rows of weight 0 are dropped and may hold NaN
         groups = [group & (weight != 0) for group in groups]
     with np.errstate(over="ignore", invalid="ignore"):  # _check_range raises for them
-        if sparse.issparse(X):
-            moments = [_sparse(X, group, weight, featurewise) for group in groups]
-        else:
-            moments = _dense(X, groups, weight, featurewise)
+        read = _sparse if sparse.issparse(X) else _dense
+        moments = [read(X, group, weight, featurewise) for group in groups]
         for part, group in zip(moments, groups, strict=True):
             _check_range(part, X, group)
     return moments
@@ -335,67 +331,25 @@ def _check_range(moments, X, group):
         )
 
 
-def _dense(X, groups, weight, featurewise, origins=None):
-    """Moments of groups of rows; X, dense or sparse, is read block by block."""
-    n, P = X.shape
-    sums = [_Sums(P, featurewise, origin) for origin in origins or [None] * len(groups)]
-    step = block_rows(P, least=1 if featurewise else P)
-    # a block in float64 and its rows of one group, made once: they stay in the cache
-    whole, chosen = np.empty((2, min(step, n), P))
-    for part in parts_of(n, step):
-        block = whole[: len(groups[0][part])]
-        block[:] = dense(X[part])
-        for own, group in zip(sums, groups, strict=True):
-            at = np.flatnonzero(group[part])
-            w = np.ones(len(at)) if weight is None else weight[part][at]
-            if len(at):
-                out = chosen[: len(at)]
-                own.add(block.take(at, axis=0, out=out, mode="clip"), w)
-    found = [own.moments() for own in sums]
-    if origins is None and any(own.is_far for own in sums):
-        return _dense(X, groups, weight, featurewise, [part.mean for part in found])
-    return found
-
-
-class _Sums:
-    """Weight, sum and products of blocks of rows around an origin o.
-
-    ``W = Σ w (x − o)(x − o)ᵀ − n (x̄ − o)(x̄ − o)ᵀ``. By default the origin is 0, or the
-    mean of the first rows if a feature is more than a deviation away from 0.
-    """
-
-    def __init__(self, P, featurewise, origin):
-        self.origin, self.n, self.total = origin, 0.0, np.zeros(P)
-        self.square = np.zeros(P if featurewise else (P, P))
-
-    def add(self, X, w):
-        """Add a block of rows, which is overwritten."""
-        if self.origin is None:
-            # deviations of constant features from the first row are exactly 0
-            mean = X[0] + (X[:_FIRST] - X[0]).mean(axis=0)
-            is_near = np.all(mean**2 <= ((X[:_FIRST] - mean) ** 2).mean(axis=0))
-            self.origin = np.zeros_like(mean) if is_near else mean
-        if self.origin.any():
-            X -= self.origin
-        self.n += float(w.sum())
-        self.total += w @ X
-        if (w != 1).any():
-            X *= np.sqrt(w)[:, None]
-        self.square += np.einsum("ij,ij->j", X, X) if self.square.ndim == 1 else X.T @ X
-
-    @property
-    def is_far(self):
-        """Whether more than one digit cancels, because the mean has moved away."""
-        square = self.square if self.square.ndim == 1 else np.diag(self.square)
-        return bool(np.any(self.total**2 > _FAR * self.n * square))
-
-    def moments(self):
-        """The moments of all rows."""
-        if self.n == 0:
-            return Moments(self.n, self.total, self.square)
-        shift = self.total / self.n
-        scatter = self.square - self.n * _products(shift, self.square)
-        return Moments(self.n, self.origin + shift, scatter)
+def _dense(X, group, weight, featurewise):
+    """Moments of a group of rows; X, dense or sparse, is read block by block."""
+    rows, P = np.flatnonzero(group), X.shape[1]
+    found = Moments(0.0, np.zeros(P), np.zeros(P if featurewise else (P, P)))
+    # the first row (0 without rows): deviations of constant features are exactly 0
+    origin = dense(X[rows[:1]]).astype(float).sum(axis=0)
+    for part in parts_of(len(rows), block_rows(P, least=1 if featurewise else P)):
+        at = rows[part]
+        Z = dense(X[at]).astype(float, copy=False)
+        Z -= origin
+        w = np.ones(len(at)) if weight is None else weight[at]
+        n = float(w.sum())
+        mean = w @ Z / n
+        Z -= mean
+        if weight is not None:
+            Z *= np.sqrt(w)[:, None]
+        square = np.einsum("ij,ij->j", Z, Z) if featurewise else Z.T @ Z
+        found += Moments(n, mean, square)
+    return Moments(found.n, origin + found.mean, found.scatter)
 
 
 def _products(x, scatter):
@@ -420,4 +374,4 @@ def _sparse(X, group, weight, featurewise):
     left, squares = (A if featurewise else np.diag(A) for A in (scatter, raw))
     if np.all(left >= _DIGITS_KEPT * squares):
         return Moments(n, mean, scatter)
-    return _dense(X, (group,), weight, featurewise)[0]
+    return _dense(X, group, weight, featurewise)
