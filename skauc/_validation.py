@@ -308,7 +308,7 @@ class ScoredRows:
         )
         n = len(positive)
         cluster = check_groups(groups, n)
-        if groups is not None and not cluster.any():
+        if cluster is not None and not cluster.any():
             raise ValueError(f"groups must be 2 or more, got 1 group of {n} rows")
         checked = [
             check_score(score, n, name=name, **how)

@@ -215,19 +215,17 @@ class DecisionCurveDisplay(ClassifierDisplay):
 def _net_benefit(rows, probability, thresholds, tails) -> Curve:
     """``h − f t/(1 − t)`` of the shares h and f of rows treated rightly, needlessly."""
     n, odds = rows.weight.sum(), thresholds / (1 - thresholds)
-    counts = np.empty((3, len(odds)))
-    for k, treated in enumerate(probability >= t for t in thresholds):
-        right, wrong = treated & rows.positive, treated & ~rows.positive
+    counts = []
+    for t, worth in zip(thresholds, odds, strict=True):
+        right, wrong = (probability >= t) & [rows.positive, ~rows.positive]
         tp, fp = right @ rows.weight, wrong @ rows.weight
-        net = (tp - fp * odds[k]) / n
-        effect = rows.effect(right - wrong * odds[k] - net)
-        counts[:, k] = tp / effect, fp / effect, n / effect
-    *counts, n = counts
-    h, f = (np.array([k / n, *wilson_limits(k, n, *tails)]) for k in counts)
+        effect = rows.effect(right - wrong * worth - (tp - fp * worth) / n)
+        counts.append([tp / effect, fp / effect, n / effect])
+    tp, fp, n = np.transpose(counts)
+    h, f = (np.array([k / n, *wilson_limits(k, n, *tails)]) for k in (tp, fp))
     f *= odds
     # correlation of two shares: −√{h f/((1 − h)(1 − f))}, 0/0 being 0
-    others = np.maximum((n - counts[0]) * (n - counts[1]), _TINY)
-    rho = -np.sqrt(counts[0] * counts[1] / others)
+    rho = -np.sqrt(tp * fp / np.maximum((n - tp) * (n - fp), _TINY))
     # √(a² + b² − 2ρab) from the low h and the high f, and the reverse
     a, b = np.abs(h[1:] - h[0]), np.abs(f[:0:-1] - f[0])
     down, up = np.sqrt(a**2 + b**2 - 2 * rho * a * b)

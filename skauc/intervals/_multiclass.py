@@ -408,5 +408,5 @@ class OneVsRestAUC(Estimates):
         the rows equally the result is DeLong's standard error.
         """
         samples = [estimate._sample for estimate in self.estimates]
-        every = np.arange(len(samples[0].positive))
+        every = np.arange(sum(map(len, samples[0].scores)))
         return _averaged(self.auc, [(each, every) for each in samples], self._cluster)

@@ -102,7 +102,8 @@ def cbauc_score(
     normal in each class? It is correct for *held-out* scores of any model. For scores
     of the training rows it is optimistic, because it does not account for the P
     coefficients that were fitted; use :func:`skauc.auc_posterior` or
-    :func:`make_cbauc_scorer` for those. Costs O(n).
+    :func:`make_cbauc_scorer` for those. It takes no groups of dependent rows, because
+    it has no interval that they would change. Costs O(n).
 
     Parameters
     ----------
@@ -252,7 +253,8 @@ def binormal_roc(
     """Smooth ROC curve of a score, from normal distributions fitted to both classes.
 
     Answers: what is the ROC curve of these scores, if they are normal in each class
-    [1]_? Costs O(n).
+    [1]_? The curve has no interval that groups of dependent rows would change. Costs
+    O(n).
 
     Parameters
     ----------

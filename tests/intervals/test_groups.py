@@ -5,6 +5,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 import skauc
 
@@ -14,10 +15,6 @@ Y = RNG.integers(2, size=72)
 SCORE = RNG.normal(size=72) + RNG.normal(size=12)[G] + Y
 DRAWN = {"n_resamples": 50}
 RATES = "sensitivity", "specificity", "ppv", "lr_positive", "youden_j"
-
-
-def prob(score):
-    return 1 / (1 + np.exp(-(score - 0.5)))
 
 
 def points(*names, draws=False, **rule):
@@ -36,14 +33,14 @@ def compared(y, score, **given):
 
 
 def calibration(y, score, **given):
-    result = skauc.calibration_estimate(y, prob(score), **given)
+    result = skauc.calibration_estimate(y, expit(score - 0.5), **given)
     return *result.standard_error, result.statistic
 
 
 def picture(kind):
     def call(y, score, **given):
         with patch.object(kind, "plot", lambda self: self):
-            drawn = kind.from_predictions(y, prob(score), **given)
+            drawn = kind.from_predictions(y, expit(score - 0.5), **given)
         return drawn.to_frame().iloc[:, 2:]
 
     return call
@@ -80,6 +77,8 @@ def test_laws_of_groups(name):
     kinds = G + 10**18, [f"p{g}" for g in G], pd.Categorical(G), -G.astype(object)
     for other in kinds:
         same(call(other), grouped)
+    weight = RNG.uniform(0.5, 3, 72)  # sampling weights, of which ratios matter
+    same(call(G, sample_weight=weight), call(G, sample_weight=weight / 1000))
     twice, order = np.repeat(np.arange(72), 2), RNG.permutation(72)
     if name not in ("best", "compared"):  # they draw a weight for each row
         same(call(G[order], Y[order], SCORE[order]), grouped)
