@@ -15,7 +15,7 @@ from ..posterior._distribution import AUCDistribution
 from ..statistics._checks import check_level
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
-from ..statistics._types import Column
+from ..statistics._types import Values
 from ._style import Display, auc_text, label, of_class
 
 
@@ -106,7 +106,7 @@ class AUCPosteriorDisplay(Display):
         y_true: ArrayLike,
         y_score: ArrayLike,
         *,
-        sample_weight: Column = None,
+        sample_weight: Values = None,
         pos_label: object = None,
         name: str | None = None,
         **plot_kwargs: Any,

@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..statistics._collections import columns_named, refuse_collection
-from ..statistics._types import Column
+from ..statistics._types import Values
 from . import _checks as check
 
 
@@ -26,7 +26,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     the decision, and their largest class is the predicted one.
     """
 
-    def decision_function(self, X: Any, offset: Column = None) -> np.ndarray:
+    def decision_function(self, X: Any, offset: Values = None) -> np.ndarray:
         """Signed distance to the decision boundary, in units of ``X @ coef_``.
 
         Parameters
@@ -54,7 +54,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         with columns_named(X):
             return validate_data(self, X, **how, reset=False)
 
-    def predict(self, X: Any, offset: Column = None) -> np.ndarray:
+    def predict(self, X: Any, offset: Values = None) -> np.ndarray:
         """Label of the class with the largest decision.
 
         Parameters
@@ -71,7 +71,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         chosen = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[chosen.astype(np.int64)]
 
-    def predict_proba(self, X: Any, offset: Column = None) -> np.ndarray:
+    def predict_proba(self, X: Any, offset: Values = None) -> np.ndarray:
         """Class probabilities, in the order of ``classes_``.
 
         Parameters
@@ -86,7 +86,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         return softmax(self._logits(self.decision_function(X, offset)), axis=1)
 
-    def predict_log_proba(self, X: Any, offset: Column = None) -> np.ndarray:
+    def predict_log_proba(self, X: Any, offset: Values = None) -> np.ndarray:
         """Logarithm of the class probabilities, finite also where they underflow.
 
         Parameters
@@ -102,7 +102,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return log_softmax(self._logits(self.decision_function(X, offset)), axis=1)
 
     def score(
-        self, X: Any, y: ArrayLike, sample_weight: Column = None, offset: Column = None
+        self, X: Any, y: ArrayLike, sample_weight: Values = None, offset: Values = None
     ) -> float:
         """Accuracy of the predicted labels.
 

@@ -106,7 +106,7 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     y_true : array-like of shape (n,)
         Labels of K ≥ 2 classes.
     y_score : array-like of shape (n, K)
-        Column i is larger for class i; ±inf are allowed, NaN is not. The columns of a
+        Values i is larger for class i; ±inf are allowed, NaN is not. The columns of a
         frame are found by the names of the classes.
     labels : array-like of shape (K,), default=None
         Class of each column; None takes the sorted labels of y_true.
@@ -229,7 +229,7 @@ def one_vs_rest_auc(
     y_true : array-like of shape (n,)
         Labels of K ≥ 2 classes.
     y_score : array-like of shape (n, K)
-        Column i is larger for class i; ±inf are allowed, NaN is not. The columns of a
+        Values i is larger for class i; ±inf are allowed, NaN is not. The columns of a
         frame are found by the names of the classes.
     labels : array-like of shape (K,), default=None
         Class of each column; None takes the sorted labels of y_true.
