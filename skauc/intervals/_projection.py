@@ -21,6 +21,7 @@ from ..statistics._weights import warn_unless_counts
 
 # Relative difference below which scores are equal: rounding of a sum of P products
 _SAME = 64 * np.finfo(float).eps
+Prior = str | AdaptivePrior | NormalInverseWishart
 _PRIORS = {"adaptive": AdaptivePrior(), "paper": NormalInverseWishart()}
 
 

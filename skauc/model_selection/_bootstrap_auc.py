@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from ..intervals._limits import EstimateWithLimits, score_limits
@@ -19,6 +21,7 @@ from ..statistics._checks import as_verbosity, check_integer, check_level, check
 from ..statistics._levels import balanced_variance
 from ..statistics._result import WholeAUC
 from ..statistics._rows import class_units
+from ..statistics._types import Seed, Values
 from ..statistics._wald import Interval
 from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from .reading._affine_steps import has_frozen
@@ -89,7 +92,7 @@ class BootstrapAUC(WholeAUC, EstimateWithLimits):
     def _finite(self):
         return self.replicates[np.isfinite(self.replicates)]
 
-    def confidence_interval(self, confidence_level=0.95) -> Interval:
+    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Interval of the estimate: the wider of two limits on either side.
 
         Each replicate has its own training sample *and* its own test rows, so the
@@ -132,18 +135,18 @@ class BootstrapAUC(WholeAUC, EstimateWithLimits):
 
 
 def bootstrap_auc(
-    estimator,
-    X,
-    y,
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
     *,
-    method=".632+",
-    n_resamples=200,
-    groups=None,
-    sample_weight=None,
-    pos_label=None,
-    random_state=0,
-    n_jobs=None,
-    verbose=0,
+    method: str = ".632+",
+    n_resamples: int = 200,
+    groups: Values = None,
+    sample_weight: Values = None,
+    pos_label: object = None,
+    random_state: Seed = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> BootstrapAUC:
     """Bootstrap estimate of the AUC of an estimator trained on these rows.
 
