@@ -7,10 +7,8 @@ one column for two classes (towards ``classes_[1]``), K columns for K > 2.
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..statistics._collections import columns_named, refuse_collection
@@ -50,9 +48,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _features(self, X):
         """Check the features of new rows."""
         refuse_collection("X", X)
-        how = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
         with columns_named(X):
-            return validate_data(self, X, **how, reset=False)
+            return validate_data(self, X, **check.FEATURES, reset=False)
 
     def predict(self, X: Any, offset: Values = None) -> np.ndarray:
         """Label of the class with the largest decision.
@@ -100,26 +97,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n, n_classes)
         """
         return log_softmax(self._logits(self.decision_function(X, offset)), axis=1)
-
-    def score(
-        self, X: Any, y: ArrayLike, sample_weight: Values = None, offset: Values = None
-    ) -> float:
-        """Accuracy of the predicted labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), default=None
-        offset : array-like of shape (n,), default=None
-            As for :meth:`decision_function`.
-
-        Returns
-        -------
-        float
-        """
-        predicted = self.predict(X, offset)
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def _logits(self, decision):
         """Return a logit for each class; of two classes that of the first one is 0."""
