@@ -4,7 +4,11 @@ Every public function checks its input here, once; the functions behind it take 
 arrays and the mask.
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +22,7 @@ from .statistics._checks import (
     short,
 )
 from .statistics._collections import refuse_collection
+from .statistics._weights import design_effect
 
 _LABELS = str, Integral, np.bool_
 
@@ -272,6 +277,50 @@ def check_counted(y_true, sample_weight, *columns, pos_label=None, name="y_true"
     return positive, label, weight, *columns
 
 
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Checked rows of two classes and their scores, without rows of weight 0.
+
+    Parameters
+    ----------
+    positive : ndarray of bool of shape (n,)
+    scores : list of ndarray of shape (n,)
+    weight : ndarray of float of shape (n,) or None
+    groups : ndarray of int of shape (n,) or None
+        Numbers of the groups, from 0.
+    pos_label : label
+    """
+
+    positive: np.ndarray
+    scores: list[np.ndarray]
+    weight: np.ndarray | None
+    groups: np.ndarray | None
+    pos_label: Any
+
+    @classmethod
+    def of(
+        cls, y_true, scores, sample_weight, groups, pos_label,
+        *, names=("y_score",), label_name="y_true", **how,
+    ) -> ScoredRows:  # fmt: skip
+        """Check what a user gave; ``how`` as for :func:`check_score`."""
+        positive, label, weight, groups, *scores = check_counted(
+            y_true, sample_weight, groups, *scores, pos_label=pos_label, name=label_name
+        )
+        n = len(positive)
+        cluster = check_groups(groups, n)
+        if cluster is not None and not cluster.any():
+            raise ValueError(f"groups must be 2 or more, got 1 group of {n} rows")
+        checked = [
+            check_score(score, n, name=name, **how)
+            for score, name in zip(scores, names, strict=True)
+        ]
+        return cls(positive, checked, weight, cluster, label)
+
+    def effect(self, influence) -> float:
+        """Design effect of the groups on an estimate, see :func:`design_effect`."""
+        return design_effect(influence, self.weight, self.groups)
+
+
 def counted_rows(y_true, sample_weight, *columns, name="y_true"):
     """Labels, checked weights and columns of the rows of positive weight."""
     n = len(check_column(name, y_true))
@@ -328,7 +377,7 @@ def check_groups(groups, n: int) -> np.ndarray | None:
     Raises
     ------
     ValueError
-        If lengths differ.
+        If lengths differ or a group is missing.
     """
     if groups is None:
         return None

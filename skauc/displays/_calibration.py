@@ -82,7 +82,8 @@ class CalibrationDisplay(ClassifierDisplay):
     limits. The limits of the Brier score [3]_, the mean of ``(y − p)²``, are those of
     Student's t on the logit scale; they cover .93 to .96 from 50 rows on. ``intercept``
     in the legend is that for a slope of 1 (calibration in the large). Probabilities of
-    0 and 1 are moved as for :func:`skauc.calibration_estimate`.
+    0 and 1 are moved as for :func:`skauc.calibration_estimate`. Groups of dependent
+    rows divide counts, and multiply variances, by design effects.
 
     References
     ----------
@@ -124,6 +125,7 @@ class CalibrationDisplay(ClassifierDisplay):
         *,
         n_bins=10,
         sample_weight=None,
+        groups=None,
         pos_label=None,
         confidence_level=0.95,
         name=None,
@@ -140,6 +142,8 @@ class CalibrationDisplay(ClassifierDisplay):
             Number of groups, with equally many rows.
         sample_weight : array-like of shape (n,), default=None
             Counts of rows.
+        groups : array-like of shape (n,), default=None
+            Group of each row, as for :func:`skauc.calibration_estimate`.
         pos_label : label, default=None
             The positive class; None takes the larger label.
         confidence_level : float in (0, 1), default=0.95
@@ -159,26 +163,25 @@ class CalibrationDisplay(ClassifierDisplay):
         """
         tails = interval_tails(confidence_level)
         check_integer("n_bins", n_bins, 2, 10**6)
-        given = y_true, y_prob, sample_weight, pos_label
-        positive, probability, weight, label = checks.checked_probabilities(*given)
-        rows = checks.inner_probabilities(probability), positive, weight
-        estimate = checks.estimate_of(*rows, label)
+        given = y_true, y_prob, sample_weight, groups, pos_label
+        rows = checks.checked_probabilities(*given)
+        inside = checks.inner_probabilities(*rows.scores)
+        estimate = checks.estimate_of(rows, inside)
         statistics = {}
         for title in ("slope", "intercept", "in_the_large"):
             limits = estimate.confidence_interval(confidence_level, name=title)
             statistics[title] = getattr(estimate, title), *limits
-        brier = _brier_score(probability, positive, weight, confidence_level)
-        statistics["brier_score"] = brier
-        n, events, expected = checks.grouped(probability, positive, weight, n_bins)
-        limits = wilson_limits(events, n, *tails)
+        statistics["brier_score"] = _brier_score(rows, confidence_level)
+        n, events, expected, effects = checks.grouped(rows, n_bins)
+        limits = wilson_limits(events / effects, n / effects, *tails)
         return cls(
-            _smooth_curve(*rows, confidence_level),
+            _smooth_curve(rows, inside, confidence_level),
             Curve(expected / n, events / n, *limits),
-            np.histogram(probability, _BARS, (0, 1), weights=weight),
+            np.histogram(*rows.scores, _BARS, (0, 1), weights=rows.weight),
             statistics,
             confidence_level=confidence_level,
             name=name,
-            pos_label=label,
+            pos_label=rows.pos_label,
         ).plot(**plot_kwargs)
 
     def to_frame(self):
@@ -251,15 +254,15 @@ class CalibrationDisplay(ClassifierDisplay):
         return self
 
 
-def _smooth_curve(probability, positive, weight, level) -> Curve:
+def _smooth_curve(rows, probability, level) -> Curve:
     """Share of positives at a probability, by a logistic regression on a spline."""
-    logits = logit(probability)
+    positive, weight, logits = rows.positive, rows.weight, logit(probability)
     few = min(weight @ positive, weight @ ~positive) < _MANY_ROWS
     knots = np.unique(checks.quantiles(logits, weight, *(_FEW if few else _MANY)))
     for at in (knots, knots[:0]):  # without knots a straight line
-        X = _spline(logits, at)
-        found = checks.logistic_fit(X, positive, weight)
-        if found.covariance is not None and found.rank == X.shape[1] + 1:
+        features = _spline(logits, at)
+        found = checks.logistic_fit(features, rows)
+        if found.covariance is not None and found.rank == features.shape[1] + 1:
             break
     # between the 10th smallest and the 10th largest, as rms does
     share = 10 / max(weight.sum(), 200)
@@ -267,8 +270,12 @@ def _smooth_curve(probability, positive, weight, level) -> Curve:
     x = np.linspace(low, high, _GRID)
     X = np.column_stack([np.ones(_GRID), _spline(logit(x), at)])
     centre = X @ np.append(found.intercept, found.coef[0])
-    # η ± z √(x̃ᵀVx̃)
-    half = -ndtri((1 - level) / 2) * np.sqrt(((X @ found.covariance) * X).sum(axis=1))
+    # η ± z √(x̃ᵀVx̃), times the design effect of groups
+    variance = ((X @ found.covariance) * X).sum(axis=1)
+    if rows.groups is not None:
+        U = checks.influences(features, rows, found)
+        variance *= [rows.effect(x @ U) for x in X]
+    half = -ndtri((1 - level) / 2) * np.sqrt(variance)
     return Curve(x, *expit([centre, centre - half, centre + half]))
 
 
@@ -287,13 +294,14 @@ def _spline(x, knots):
     return np.column_stack(columns)
 
 
-def _brier_score(probability, positive, weight, level):
+def _brier_score(rows, level):
     """Brier score, with limits by Student's t on the logit scale."""
-    loss, n = (positive - probability) ** 2, weight.sum()
+    loss, weight = (rows.positive - rows.scores[0]) ** 2, rows.weight
     score = float(np.average(loss, weights=weight))
+    n = weight.sum() / rows.effect(loss - score)
     if not 0 < score < 1 or n <= 1:
         return score, 0.0, 1.0
-    # SE(B)² = Σ(loss − B)²/{n(n − 1)},   d logit(B)/dB = 1/{B(1 − B)}
-    error = np.sqrt(weight @ (loss - score) ** 2 / n / (n - 1))
+    # SE(B)² = mean (loss − B)²/(n − 1),   d logit(B)/dB = 1/{B(1 − B)}
+    error = np.sqrt(np.average((loss - score) ** 2, weights=weight) / (n - 1))
     half = stdtrit(n - 1, (1 + level) / 2) * error / (score * (1 - score))
     return score, *expit(logit(score) + np.array([-half, half])).tolist()

@@ -161,8 +161,7 @@ class ROCDisplay(ClassifierDisplay):
         sample_weight : array-like of shape (n,), default=None
             Frequency weights.
         groups : array-like of shape (n,), default=None
-            Cluster of each row, for the interval of the AUC. There is no band then,
-            because it would assume independent rows.
+            Cluster of each row, as for :func:`skauc.empirical_roc`.
         pos_label : label, default=None
             The positive class; None takes the larger label.
         confidence_level : float in (0, 1), default=0.95
@@ -294,8 +293,7 @@ def _(
     check_level("confidence_level", confidence_level)
     sample = value._sample
     chosen = isinstance(value, OperatingPoints) and value.chosen_by != "all"
-    # the band assumes independent rows, and covers intervals of points
-    usual = () if chosen or sample.clusters is not None else ("pointwise",)
+    usual = () if chosen else ("pointwise",)  # a band covers intervals of points
     methods = options.pop("band", usual) or ()
     methods = [methods] if isinstance(methods, str) else methods
     roc = EmpiricalROC._of(sample)

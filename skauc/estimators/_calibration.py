@@ -4,13 +4,13 @@ Cox's regression ``logit P(y = 1) = a + b logit(p)`` has a = 0 and b = 1 if the
 probabilities p are correct.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chdtrc, expit, log_expit, logit
 
-from .._validation import check_counted, check_score
+from .._validation import ScoredRows
 from ..statistics._checks import check_integer, check_option
 from ..statistics._result import Estimates, LabelledResult
 from ..statistics._wald import Interval, WaldTable
@@ -99,7 +99,7 @@ class CalibrationEstimate(Estimates, LabelledResult):
 
 
 def calibration_estimate(
-    y_true, y_prob, *, sample_weight=None, pos_label=None
+    y_true, y_prob, *, sample_weight=None, groups=None, pos_label=None
 ) -> CalibrationEstimate:
     """Calibration slope and intercepts of predicted probabilities.
 
@@ -119,6 +119,12 @@ def calibration_estimate(
         probability, and 1 half-way from the largest other one to 1, with a warning.
     sample_weight : array-like of shape (n,), default=None
         Counts of rows.
+    groups : array-like of shape (n,), default=None
+        Group of each row, such as a patient, if rows of one group depend on each other;
+        groups must be independent. Each variance is multiplied by its design effect,
+        the sandwich of the groups over that of the rows [3]_, and the statistic is
+        divided by the mean effect [4]_. In simulations of 12 and 40 groups of 6 rows
+        95 % intervals cover .92 to .96 for the slope and .89 to .99 for intercepts.
     pos_label : label, default=None
         The positive class; None takes the larger label.
 
@@ -160,6 +166,11 @@ def calibration_estimate(
        https://doi.org/10.1093/biomet/45.3-4.562
     .. [2] Van Calster et al. (2019), "Calibration: the Achilles heel of predictive
        analytics", https://doi.org/10.1186/s12916-019-1466-7
+    .. [3] Liang & Zeger (1986), "Longitudinal data analysis using generalized linear
+       models", https://doi.org/10.1093/biomet/73.1.13
+    .. [4] Rao & Scott (1984), "On chi-squared tests for multiway contingency tables
+       with cell proportions estimated from survey data",
+       https://doi.org/10.1214/aos/1176346391
 
     Examples
     --------
@@ -175,10 +186,8 @@ def calibration_estimate(
     intercept      0.03534         0.05224  -0.06705  0.1377     0.6764     0.4988
     in_the_large   0.05484         0.06511  -0.07277  0.1825     0.8423     0.3996
     """
-    given = y_true, y_prob, sample_weight, pos_label
-    positive, probability, weight, label = checked_probabilities(*given)
-    inside = inner_probabilities(probability)
-    return estimate_of(inside, positive, weight, label)
+    rows = checked_probabilities(y_true, y_prob, sample_weight, groups, pos_label)
+    return estimate_of(rows, inner_probabilities(*rows.scores))
 
 
 def inner_probabilities(probability):
@@ -201,16 +210,26 @@ def inner_probabilities(probability):
     return np.clip(probability, low, high)
 
 
-def logistic_fit(X, positive, weight):
-    """The maximum-likelihood fit of columns X to the mask of the positive rows."""
-    rows = FitRows(X, positive.astype(np.int64), np.arange(2), weight)
-    return LogisticProblem(rows.classes).maximise(rows)
+def logistic_fit(X, rows):
+    """The maximum-likelihood fit of columns X to the labels of the rows."""
+    given = FitRows(X, rows.positive.astype(np.int64), np.arange(2), rows.weight)
+    return LogisticProblem(given.classes).maximise(given)
 
 
-def estimate_of(probability, positive, count, label) -> CalibrationEstimate:
+def influences(X, rows, found):
+    """Influence of each row on the intercept and the coefficients, (k + 1, n)."""
+    design = np.column_stack([np.ones(len(X)), X])
+    coefficients = np.append(found.intercept, found.coef[0])
+    # H⁻¹ x̃ (y − p)
+    return found.covariance @ (
+        design.T * (rows.positive - expit(design @ coefficients))
+    )
+
+
+def estimate_of(rows, probability) -> CalibrationEstimate:
     """Slope and intercepts of checked probabilities inside (0, 1)."""
-    logits = logit(probability)
-    found = logistic_fit(logits[:, None], positive, count)
+    positive, count, logits = rows.positive, rows.weight, logit(probability)
+    found = logistic_fit(logits[:, None], rows)
     if found.rank < 2:
         raise ValueError(
             f"y_prob must hold at least two different values, got only {probability[0]}"
@@ -223,21 +242,31 @@ def estimate_of(probability, positive, count, label) -> CalibrationEstimate:
     # ℓ(a = 0, b = 1) = −Σ w log(1 + e^{∓logit}), − for events;  LR = 2(ℓ̂ − ℓ)
     perfect = count @ log_expit(np.where(positive, logits, -logits))
     statistic = max(float(2 * (found.log_likelihood - perfect)), 0.0)
-    level, of_level = _level(logits, positive, count)
-    errors = np.sqrt(np.diag(np.asarray(found.covariance)))  # the intercept first
+    level, information = _level(logits, positive, count)
+    U = influences(logits[:, None], rows, found)
+    # groups multiply each variance by its design effect, and divide the statistic by
+    # their mean over uncorrelated combinations (Rao and Scott)
+    if rows.groups is not None:
+        # combinations with Σ w u uᵀ = I
+        apart = np.linalg.solve(np.linalg.cholesky((U * count) @ U.T), U)
+        statistic /= np.mean([rows.effect(u) for u in apart])
+    parts = *U, positive - expit(level + logits)  # the intercept first
+    variances = *np.diag(np.asarray(found.covariance)), 1 / information
+    effects = [rows.effect(u) for u in parts]
+    of_intercept, of_slope, of_level = np.sqrt(np.multiply(variances, effects))
     return CalibrationEstimate(
         slope=float(found.coef[0, 0]),
         intercept=float(found.intercept[0]),
         in_the_large=level,
-        standard_error=np.array([errors[1], errors[0], of_level]),
+        standard_error=np.array([of_slope, of_intercept, of_level]),
         statistic=statistic,
         pvalue=float(chdtrc(2, statistic)),
-        pos_label=label,
+        pos_label=rows.pos_label,
     )
 
 
 def _level(logits, positive, count):
-    """The a at which ``Σ expit(a + logit)`` is the number of events, and its error.
+    """The a where ``Σ expit(a + logit)`` is the number of events; its information.
 
     It lies between the two values of a that move the largest and the smallest logit to
     the log-odds of the events. Bisection also works for probabilities without
@@ -254,8 +283,7 @@ def _level(logits, positive, count):
     low, high = base - logits.max() - 1, base - logits.min() + 1
     level = brentq(excess, low, high, xtol=1e-14, rtol=1e-15)
     p, q = expit(level + logits), expit(-level - logits)
-    # The information of a is Σ w p(1 − p).
-    return level, 1 / np.sqrt(count @ (p * q))
+    return level, count @ (p * q)  # Σ w p(1 − p)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -316,8 +344,9 @@ def hosmer_lemeshow(
     Answers: do groups of rows with similar probabilities have as many events as
     predicted [1]_? Prefer :func:`calibration_estimate`, which estimates the size of the
     deviation: the result of this test depends on ``n_groups``, it has little power in
-    small samples [2]_, and in large samples it rejects negligible deviations. Costs one
-    sort.
+    small samples [2]_, and in large samples it rejects negligible deviations. It takes
+    no groups of dependent rows, because its χ² holds for independent rows only. Costs
+    one sort.
 
     Parameters
     ----------
@@ -379,11 +408,10 @@ def hosmer_lemeshow(
     >>> print(f"{test.statistic:.1f} on {test.df} degrees, p = {test.pvalue:.2f}")
     6.1 on 10 degrees, p = 0.81
     """
-    given = y_true, y_prob, sample_weight, pos_label
-    positive, probability, weight, label = checked_probabilities(*given)
+    checked = checked_probabilities(y_true, y_prob, sample_weight, None, pos_label)
     check_option("rows", rows, ("training", "held-out"))
     check_integer("n_groups", n_groups, 2, _MOST_GROUPS)
-    table = grouped(probability, positive, weight, n_groups)
+    *table, _ = grouped(checked, n_groups)
     n, observed, expected = table
     df = len(n) - 2 * (rows == "training")
     if df < 1:
@@ -396,17 +424,21 @@ def hosmer_lemeshow(
         parts = [gap / mean * gap for mean in (expected, n - expected)]
     statistic = float(np.where(gap == 0, 0.0, parts).sum())
     pvalue = float(chdtrc(df, statistic))
-    return HosmerLemeshow(statistic, df, pvalue, *table, pos_label=label)
+    return HosmerLemeshow(statistic, df, pvalue, *table, pos_label=checked.pos_label)
 
 
-def grouped(probability, positive, weight, n_groups):
-    """Rows, events and expected events of groups between quantiles."""
+def grouped(rows, n_groups):
+    """Rows, events, expected events and design effects between quantiles."""
+    [probability], positive, weight = rows.scores, rows.positive, rows.weight
     edges = np.unique(quantiles(probability, weight, np.arange(n_groups + 1), n_groups))
     # groups (q_{k−1}, q_k]; the smallest value, q₀, belongs to the first group
     group = np.clip(np.searchsorted(edges, probability) - 1, 0, max(len(edges) - 2, 0))
+    _, group = np.unique(group, return_inverse=True)
     columns = weight, weight * positive, weight * probability
-    sums = [np.bincount(group, column) for column in columns]
-    return [values[sums[0] > 0] for values in sums]
+    n, observed, expected = (np.bincount(group, column) for column in columns)
+    gap = positive - (observed / n)[group]
+    effects = [rows.effect(np.where(group == k, gap, 0)) for k in range(len(n))]
+    return n, observed, expected, np.array(effects)
 
 
 def quantiles(values, weight, k, n_parts):
@@ -420,17 +452,20 @@ def quantiles(values, weight, k, n_parts):
     return low + (h - np.floor(h)) * (high - low)
 
 
-def checked_probabilities(y_true, y_prob, sample_weight, pos_label, *, name="y_prob"):
-    """Mask, probabilities in [0, 1], weights and the positive label, all checked."""
-    given = y_true, sample_weight, y_prob
-    positive, label, weight, prob = check_counted(*given, pos_label=pos_label)
-    probability = check_score(prob, len(positive), name=name)
+def checked_probabilities(
+    y_true, y_prob, sample_weight, groups, pos_label, *, name="y_prob"
+) -> ScoredRows:
+    """Rows with probabilities in [0, 1] and weights, all checked."""
+    given = y_true, (y_prob,), sample_weight, groups, pos_label
+    rows = ScoredRows.of(*given, names=(name,))
+    [probability], weight = rows.scores, rows.weight
     for row in np.flatnonzero((probability < 0) | (probability > 1))[:1]:
         raise ValueError(
             f"{name} must lie in [0, 1], got {probability[row]} in row {row}; pass "
             "predict_proba(X)[:, 1], or make probabilities of scores by "
             "CalibratedClassifierCV"
         )
-    warn_unless_counts(weight)
-    weight = np.ones(len(positive)) if weight is None else raised(weight)
-    return positive, probability, weight, label
+    if groups is None:
+        warn_unless_counts(weight)
+    weight = np.ones(len(probability)) if weight is None else raised(weight)
+    return replace(rows, weight=weight)

@@ -13,7 +13,9 @@ negatives and n₁ positives, ψ(u) = 1, ½, 0 for u above, at and below 0, Â t
 ψ(s_i − s_j)`` of a negative both have the mean Â. DeLong's covariance of the AUCs of k
 scores is ``S₁₀/n₁ + S₀₁/n₀`` with the sample covariances of the placements. For
 clusters the sums of ``V − Â`` over a cluster take the place of the rows (Obuchowski),
-each sum of squares times G/(G − 1), G its number of clusters.
+each sum of squares times G/(G − 1), G its number of clusters. Everything that has no
+covariance of its own divides counts of rows by the *design effect* of its influence
+function (``statistics._weights.design_effect``).
 
 **2. Limits on a scale.** ``g⁻¹(g(Â) ± z SE g'(Â))``, SE the standard error and z the
 normal quantile of the level, for g the identity (clipped) or the logit. Where the
@@ -30,7 +32,7 @@ with (n₀ + n₁)/2 for both sizes in the braces (Newcombe's method 5), and for
 the larger of that and DeLong's variance scaled to ``A(1 − A)``.
 
 **4. Tests.** ``z = (Â_a − Â_b − null)/SE``; for k scores with the covariance S
-``(LÂ)ᵀ(LSLᵀ)⁻¹(LÂ)``, L the differences of neighbours, which is χ² with rank(LSLᵀ)
+``(LÂ)ᵀ(LSLᵀ)⁻¹(LÂ)``, L the differences from the mean, which is χ² with rank(LSLᵀ)
 degrees of freedom. Estimated variances of 0 are replaced by the largest possible: 1/m
 for a difference on the same rows (both V lie in [0, 1]), ``A(1 − A)/m`` for one score,
 ``(1/m_a + 1/m_b)/4`` for different rows.

@@ -16,7 +16,7 @@ from ._sample import Sample, sample_of
 
 
 def _newcombe(sample):
-    return lambda auc: balanced_variance(auc, *sample.sizes)
+    return lambda auc: balanced_variance(auc, *sample.effective)
 
 
 def score_variance(sample):
@@ -36,7 +36,7 @@ _VARIANCES = {
     "score": score_variance,
     "hanley_mcneil_score": _newcombe,
     "delong": lambda sample: lambda auc: sample.delong_variance,
-    "hanley_mcneil": lambda s: lambda auc: hanley_mcneil_variance(auc, *s.sizes),
+    "hanley_mcneil": lambda s: lambda auc: hanley_mcneil_variance(auc, *s.effective),
 }
 
 
@@ -67,9 +67,10 @@ def auc_estimate(
         :class:`skauc.SampleWeightWarning`. With ``groups`` any weights are right,
         because only their ratios matter.
     groups : array-like of shape (n,), default=None
-        Cluster of each row, for example the patient to whom several lesions belong.
-        Intervals are then Obuchowski's [2]_: the clusters must be independent, the rows
-        within a cluster need not be. Dask collections and blocks do not support groups.
+        Cluster of each row, for example the patient to whom several lesions belong: the
+        clusters must be independent, the rows within a cluster need not be. Intervals
+        then count as many rows as are independent, or are Obuchowski's [2]_
+        (``method="delong"``). Dask collections and blocks do not support groups.
     pos_label : label, default=None
         The positive class; None takes the last sorted label, as ``classes_[1]`` of
         every classifier of scikit-learn. Ordered categories are sorted, too.
@@ -163,9 +164,15 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
       ``(n₀ + n₁)/2`` replaces both class sizes (Newcombe's method 5). It needs only the
       AUC and the sizes.
     - ``"delong"``: variances of the placements [1]_. With ``transform="none"`` the
-      limits, clipped to [0, 1], are those of pROC. The only method for ``groups``,
-      whose placements are added up within a group [4]_.
+      limits, clipped to [0, 1], are those of pROC. With ``groups`` placements are added
+      up within a group [4]_.
     - ``"hanley_mcneil"``: the variance of exponential scores, evaluated at Â.
+
+    With ``groups`` the sizes n₀ and n₁ of Newcombe's and Hanley–McNeil's variances are
+    divided by the design effect, the variance of the AUC over groups divided by that
+    over independent rows. In simulations of 12 and 40 groups of 6 rows or 2 to 20 rows
+    the default covers .92 to .98, ``"delong"`` .86 to .96
+    (``benchmarks/README.md``).
 
     An estimated variance of 0 (AUC 0 or 1, or all scores equal) is no evidence of
     precision. The limits are then Clopper–Pearson's for ``A · min(n₀, n₁)`` successes
@@ -223,10 +230,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
     def _head(self):
         return super()._head() | {"n_neg": self.n_neg, "n_pos": self.n_pos}
 
-    @property
-    def method(self) -> str:
-        """The default method: ``"score"``, or ``"delong"`` with ``groups``."""
-        return "score" if self._sample.clusters is None else "delong"
+    method = "score"
 
     def partial_auc(self, *, fpr=None, tpr=None, standardize=False) -> PartialAUC:
         """Area under a part of the ROC curve, with its standard error and interval.
@@ -261,7 +265,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         Parameters
         ----------
         method : str, default=None
-            See the class; None takes the default (``"delong"`` with ``groups``).
+            See the class; None takes ``"score"``.
 
         Returns
         -------
@@ -289,7 +293,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         ----------
         confidence_level : float in (0, 1), default=0.95
         method : str, default=None
-            See the class; None takes the default (``"delong"`` with ``groups``).
+            See the class; None takes ``"score"``.
         transform : {"none", "logit"}, default=None
             Scale on which the limits are ``A ± z SE``. None takes logit, which had the
             best coverage. It must be None for methods that do not use such limits
@@ -324,7 +328,5 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
     def _checked(self, method):
         method = self.method if method is None else method
         check_option("method", method, _VARIANCES)
-        if self._sample.clusters is not None and method != "delong":
-            raise ValueError(f"method must be 'delong' with groups, got {method!r}")
         self._sample.warn_unless_counts()
         return method

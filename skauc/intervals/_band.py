@@ -78,10 +78,13 @@ class ROCBand(LabelledResult):
         return {"fpr": self.fpr, "estimate": self.tpr} | limits
 
 
-def drawn_heights(levels, grid, n_resamples, random_state):
-    """Draw lower and upper curves at the grid, of shape (n_resamples, m) each."""
+def drawn_heights(levels, effect, grid, n_resamples, random_state):
+    """Draw lower and upper curves at the grid, of shape (n_resamples, m) each.
+
+    ``effect`` is the design effect of groups, by which counts are divided.
+    """
     coarse = levels.coarse()
-    counts = coarse.neg[::-1], coarse.pos[::-1]
+    counts = coarse.neg[::-1] / effect, coarse.pos[::-1] / effect
     # Half a row at each end of each class
     padded = [np.concatenate([[0.5], count, [0.5]]) for count in counts]
     ends = [np.flatnonzero(count)[[0, -1]] + 1 for count in counts]

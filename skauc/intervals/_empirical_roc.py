@@ -26,14 +26,13 @@ _ROUNDING = 1e-12
 
 
 def empirical_roc(
-    y_true, y_score, *, sample_weight=None, pos_label=None
+    y_true, y_score, *, sample_weight=None, groups=None, pos_label=None
 ) -> EmpiricalROC:
     """Empirical ROC curve of a score, with its confidence bands.
 
     Answers: which true positive rate does the score reach at each false positive rate,
     and how uncertain is that rate, or the whole curve [1]_? The rows must not have
-    trained the model. They must be independent: with several rows per patient the bands
-    are too narrow, use :func:`auc_estimate` with ``groups``. Costs O(n log n).
+    trained the model. Costs O(n log n).
 
     Parameters
     ----------
@@ -44,6 +43,9 @@ def empirical_roc(
     sample_weight : array-like of shape (n,), default=None
         Frequency weights; bands and standard errors take them for counts of rows, see
         :class:`skauc.SampleWeightWarning`.
+    groups : array-like of shape (n,), default=None
+        Group of each row, such as a patient, if rows of one group depend on each other;
+        groups must be independent. Bands are wider by the design effect of the AUC.
     pos_label : label, default=None
         The positive class; None takes the larger label.
 
@@ -63,7 +65,7 @@ def empirical_roc(
     --------
     operating_points : Rates and predictive values at thresholds, with intervals.
     binormal_roc : A smooth curve, if the scores are normal in each class.
-    auc_estimate : The area alone; takes ``groups``.
+    auc_estimate : The area alone, with its interval.
 
     References
     ----------
@@ -77,7 +79,7 @@ def empirical_roc(
     >>> roc.auc, roc.youden().threshold
     (0.875, 4.0)
     """
-    given = y_true, y_score, sample_weight, None, pos_label
+    given = y_true, y_score, sample_weight, groups, pos_label
     return EmpiricalROC._of(sample_of(*given, keep_order=False))
 
 
@@ -192,6 +194,7 @@ class EmpiricalROC(LabelledResult):
             Named tuple ``(threshold, fpr, tpr, j)``; j is also the distance KS of
             Kolmogorov and Smirnov between the classes, of which credit scoring reports
             the value alone: as a maximum over these rows it is too high for new ones.
+            ``operating_points(…, best="youden")`` has its interval, ``"youden_j"``.
         """
         (k,) = _first_best(self.tpr - self.fpr)
         values = self.thresholds[k], self.fpr[k], self.tpr[k], self.tpr[k] - self.fpr[k]
@@ -233,12 +236,13 @@ class EmpiricalROC(LabelledResult):
         """
         level = check_level("confidence_level", confidence_level)
         check_option("method", method, BANDS)
-        self._sample.warn_unless_counts()
         grid = GRID if fpr is None else np.atleast_1d(check_numbers("fpr", fpr, 0, 1))
         if grid.ndim != 1 or not len(grid):
             raise ValueError(f"fpr must hold at least one number, got {short(fpr)}")
         levels = self._sample.levels
-        low, high = drawn_heights(levels, grid, n_resamples, random_state)
+        low, high = drawn_heights(
+            levels, self._sample.effect, grid, n_resamples, random_state
+        )
         low, high = BANDS[method](low, high, level)
         low = np.where(grid == 1, 1.0, low)  # every curve ends at (1, 1)
         tpr = height(levels.fpr, levels.tpr, grid)

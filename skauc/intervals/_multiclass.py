@@ -93,7 +93,9 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
         return Interval(*map(float, limits))
 
 
-def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
+def hand_till_auc(
+    y_true, y_score, *, labels=None, sample_weight=None, groups=None
+) -> AveragedAUC:
     """Multiclass AUC of Hand and Till, with a confidence interval.
 
     Answers: how well do the scores of K classes separate two classes, on average over
@@ -110,6 +112,8 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
         frame are found by the names of the classes.
     labels : array-like of shape (K,), default=None
         Class of each column; None takes the sorted labels of y_true.
+    sample_weight, groups : array-like of shape (n,), default=None
+        As for :func:`auc_estimate`.
 
     Returns
     -------
@@ -132,7 +136,8 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     -----
     ``M = Σ_{i≠j} A(i|j)/(K(K − 1))`` where A(i|j) is the AUC of column i for class i
     against class j [1]_. A row r of class c contributes ``u_r``, the sum of its
-    placements in the 2(K − 1) terms that it enters, and ``Var M ≈ Σ_c var(u)/n_c``. For
+    placements in the 2(K − 1) terms that it enters, and ``Var M ≈ Σ_c var(u)/n_c``; the
+    rows of a group add up first. For
     K = 2 and two columns that rank the rows equally this is DeLong's variance [2]_.
 
     References
@@ -152,20 +157,33 @@ def hand_till_auc(y_true, y_score, *, labels=None) -> AveragedAUC:
     >>> hand_till_auc(y, -abs(X[:, [2]] - [1.5, 4.3, 5.6]))
     AveragedAUC(auc=0.9809, interval95=(0.9664, 0.9892))
     """
-    y, score, classes, *_ = check_class_scores(y_true, y_score, labels)
+    checked = check_class_scores(y_true, y_score, labels, sample_weight, groups)
+    y, score, classes, weight, cluster = checked
     K = len(classes)
-    rows = [np.flatnonzero(y == c) for c in classes]
-    parts, influence = np.full((K, K), np.nan), np.zeros(len(y))
+    parts, terms = np.full((K, K), np.nan), []
     for i, j in permutations(range(K), 2):
         # A(i|j): scores of column i, class i is positive, class j negative
-        sample = Sample((score[rows[j], i], score[rows[i], i]))
+        rows = np.flatnonzero((y == classes[i]) | (y == classes[j]))
+        beside = (v if v is None else v[rows] for v in (weight, cluster))
+        [sample] = Sample.split([score[rows, i]], y[rows] == classes[i], *beside)
         parts[i, j] = sample.auc
-        for r, u in zip((rows[j], rows[i]), sample.influences(), strict=True):
-            influence[r] += u
-    # M = Σ_{i≠j} A(i|j)/(K(K − 1)),   Var M ≈ Σ (influence/(K(K − 1)))²
-    error = np.sqrt(influence @ influence) / (K * (K - 1))
-    auc = parts[~np.eye(K, dtype=bool)].mean()
-    return AveragedAUC(float(auc), float(error), parts, min(map(len, rows)))
+        terms.append((sample, rows))
+    # M = Σ_{i≠j} A(i|j)/(K(K − 1))
+    return _averaged(parts, terms, cluster)
+
+
+def _averaged(parts, terms, cluster) -> AveragedAUC:
+    """Mean of AUCs; ``terms`` are the samples with the numbers of their rows."""
+    influence: np.ndarray = np.zeros(1 + max(rows.max() for _, rows in terms))
+    for sample, rows in terms:
+        sides = ~sample.positive, sample.positive
+        for side, u in zip(sides, sample.influences(), strict=True):
+            influence[rows[side]] += u / len(terms)
+    if cluster is not None:  # which may hold rows of several classes
+        influence = np.bincount(cluster, influence)
+    error = float(np.sqrt(influence @ influence))  # Var Ā = Σ influence²
+    smallest = int(min(sample.independent[1] for sample, _ in terms))
+    return AveragedAUC(float(np.nanmean(parts)), error, parts, smallest)
 
 
 def check_class_scores(y_true, y_score, labels, sample_weight=None, groups=None):
@@ -285,7 +303,7 @@ def one_vs_rest_auc(
         Sample.split([column], y == c, weight, cluster)[0]
         for c, column in zip(classes, score.T, strict=True)
     ]
-    return OneVsRestAUC(classes, tuple(map(AUCEstimate._of, samples)), y)
+    return OneVsRestAUC(classes, tuple(map(AUCEstimate._of, samples)), cluster)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -300,8 +318,8 @@ class OneVsRestAUC(Estimates):
         The classes, in the order of the columns of the scores.
     estimates : tuple of AUCEstimate
         One estimate per class, in the order of the labels.
-    _y : ndarray of shape (n,)
-        Labels of the rows of positive weight.
+    _cluster : ndarray of int of shape (n,) or None
+        Clusters of the rows of positive weight.
 
     See Also
     --------
@@ -324,7 +342,7 @@ class OneVsRestAUC(Estimates):
 
     labels: np.ndarray
     estimates: tuple[AUCEstimate, ...]
-    _y: np.ndarray = field(repr=False)
+    _cluster: np.ndarray | None = field(repr=False)
 
     _rows_in_text = True
 
@@ -389,16 +407,6 @@ class OneVsRestAUC(Estimates):
         own class and as a negative of the others. For K = 2 and two columns that rank
         the rows equally the result is DeLong's standard error.
         """
-        y, samples = self._y, [estimate._sample for estimate in self.estimates]
-        influence: np.ndarray = np.zeros(len(y))
-        for c, sample in zip(self.labels, samples, strict=True):
-            for rows, u in zip((y != c, y == c), sample.influences(), strict=True):
-                influence[rows] += u / len(samples)
-        smallest = int(min(sample.independent[1] for sample in samples))
-        clusters = samples[0].clusters
-        if clusters is not None:  # they may hold rows of several classes
-            # the first sample holds its positives, the rows of the first class, last
-            rows = np.argsort(y == self.labels[0], kind="stable")
-            influence = np.bincount(np.concatenate(clusters), influence[rows])
-        error = float(np.sqrt(influence @ influence))  # Var Ā = Σ influence²
-        return AveragedAUC(float(self.auc.mean()), error, self.auc, smallest)
+        samples = [estimate._sample for estimate in self.estimates]
+        every = np.arange(sum(map(len, samples[0].scores)))
+        return _averaged(self.auc, [(each, every) for each in samples], self._cluster)

@@ -1,7 +1,8 @@
 """Intervals and comparisons of the values of operating points.
 
-Each method of the registry ``INTERVALS`` states the values and points for which it is
-valid, and returns limits for all points at once.
+``methods_of`` names the methods that are valid for a value of points; each of
+``METHODS`` returns limits for all points at once. Groups of rows divide counts by the
+design effect of the value, from its influence function.
 """
 
 from collections.abc import Callable
@@ -23,45 +24,78 @@ from ._limits import (
     ratio_limits,
     wilson_limits,
 )
-from ._resampling import bayesian_weights
+from ._resampling import DRAWS, bayesian_weights
 
 RATES = ("sensitivity", "specificity")
 _VALUES = ("ppv", "npv")
 _RATIOS = ("lr_positive", "lr_negative")
 _SHARES = ("accuracy", "f1")
-NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, *_SHARES)
+NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, *_SHARES, "youden_j")
 # A rate at a target of the other rate, whose threshold is estimated
 CROSSED = dict(zip(RATES, RATES[::-1], strict=True))
+_STEP = 1e-20  # of a derivative by an imaginary step, which loses no digits
 _NO_GAP = 1e-12  # smaller differences of rates are rounding
 
 
-def value_of(name, rates, prevalence) -> np.ndarray:
-    """A value from sensitivity, misses, false alarms and specificity, at a prevalence.
+def at_prevalence(table, prevalence):
+    """Shares of true positives, misses, false alarms and quiet rows at a prevalence."""
+    tp, fn, fp, tn = table
+    sick, well = prevalence / (tp + fn), (1 - prevalence) / (fp + tn)
+    return sick * tp, sick * fn, well * fp, well * tn
 
-    inf for x/0, nan for 0/0.
-    """
-    hits, misses, alarms, quiet = rates
-    # shares of all: tp, fn, fp, tn
-    tp, fn = prevalence * hits, prevalence * misses
-    fp, tn = (1 - prevalence) * alarms, (1 - prevalence) * quiet
-    above, below = {
-        "sensitivity": (hits, 1.0),
-        "specificity": (quiet, 1.0),
+
+def parts_of(name, tp, fn, fp, tn):
+    """The numbers whose ratio is a value, from counts or shares of rows."""
+    return {
+        "sensitivity": (tp, tp + fn),
+        "specificity": (tn, tn + fp),
         "ppv": (tp, tp + fp),
         "npv": (tn, tn + fn),
-        "lr_positive": (hits, alarms),
-        "lr_negative": (misses, quiet),
-        "accuracy": (tp + tn, 1.0),
+        "lr_positive": (tp * (fp + tn), fp * (tp + fn)),
+        "lr_negative": (fn * (fp + tn), tn * (tp + fn)),
+        "accuracy": (tp + tn, tp + fn + fp + tn),
         "f1": (2 * tp, 2 * tp + fp + fn),
+        "youden_j": (tp * tn - fn * fp, (tp + fn) * (fp + tn)),
     }[name]
+
+
+def value_of(name, table) -> np.ndarray:
+    """A value from counts or shares of rows; inf for x/0, nan for 0/0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.divide(above, below)
+        return np.divide(*parts_of(name, *table))
 
 
 # ------------------------------------- rates of new rows, at the thresholds of these
 
 
-def _new_rows(points, **drawn):
+def _design_effects(points, name):
+    """Design effect of a value at each point, 1 without groups."""
+    sample = points._sample
+    if sample.clusters is None:
+        return sample.effect
+    # ∂f/∂count is Im f(count + ih)/h, of which the scale does not matter
+    steps = 1j * _STEP * np.eye(4)[..., None]
+    table = np.array(points._table)[:, None] + steps
+    if points._prevalence_given:
+        table = at_prevalence(table, points.prevalence)
+    slopes = np.nan_to_num(value_of(name, table).imag, posinf=0, neginf=0)
+    effects = []
+    for threshold, (tp, fn, fp, tn) in zip(points.threshold, slopes.T, strict=True):
+        called = sample.levels.value >= threshold
+        by_level = np.where(called, fp, tn), np.where(called, tp, fn)
+        effects.append(sample.effect_of(*sample.of_rows(*by_level)))
+    return np.array(effects)
+
+
+def _new_rows(points, name, **drawn):
+    """Counts to expect of as many new rows; groups divide them by a design effect."""
+    usual = drawn in ({}, {"n_resamples": DRAWS, "random_state": 0})
+    table = points._expected if usual else expected_counts(points, **drawn)
+    effects = _design_effects(points, name)
+    return [count / effects for count in table]
+
+
+def expected_counts(points, **drawn):
     """Counts to expect of as many new rows: at a best point without the optimism.
 
     The optimism of a rate is the mean over Bayesian bootstrap draws of the rate of a
@@ -82,31 +116,28 @@ def _new_rows(points, **drawn):
 
 def _share_limits(limits_of, points, name, tail_low, tail_high, **drawn):
     """Limits of a share of rows."""
-    tp, fn, fp, tn = table = _new_rows(points, **drawn)
+    table = _new_rows(points, name, **drawn)
+    given = table, limits_of, tail_low, tail_high
+    if name == "youden_j":  # Se + Sp − 1 is twice the accuracy at ½, less 1
+        return tuple(2 * p - 1 for p in _weighted_limits("accuracy", 0.5, *given))
     if name in _SHARES and points._prevalence_given:
-        return _weighted_limits(points, table, limits_of, name, tail_low, tail_high)
-    counts = {
-        "sensitivity": (tp, tp + fn),
-        "specificity": (tn, tn + fp),
-        "ppv": (tp, tp + fp),
-        "npv": (tn, tn + fn),
-        "accuracy": (tp + tn, tp + fn + fp + tn),
-        "f1": (tp, tp + fn + fp),
-    }
-    low, high = limits_of(*counts[name], tail_low, tail_high)
-    if name == "f1":  # 2 tp/(2 tp + fp + fn) = 2 J/(1 + J), J = tp/(tp + fp + fn)
-        low, high = 2 * low / (1 + low), 2 * high / (1 + high)
-    return low, high
+        return _weighted_limits(name, points.prevalence, *given)
+    if name != "f1":
+        return limits_of(*parts_of(name, *table), tail_low, tail_high)
+    # 2 tp/(2 tp + fp + fn) = 2 J/(1 + J), J = tp/(tp + fp + fn)
+    tp, fn, fp, _ = table
+    limits = limits_of(tp, tp + fn + fp, tail_low, tail_high)
+    return tuple(2 * share / (1 + share) for share in limits)
 
 
-def _weighted_limits(points, table, limits_of, name, tail_low, tail_high):
+def _weighted_limits(name, sick, table, limits_of, tail_low, tail_high):
     """Limits of the accuracy or F1 at a prevalence π from those of both rates.
 
     Each is at least p where ``a(p) Se + b(p) Sp >= p``, which the rows leave open from
     ``−√{a²(Se − l)² + b²(Sp − l)²}`` to ``√{a²(u − Se)² + b²(u − Sp)²}`` (Zou & Donner)
     """
     tp, fn, fp, tn = table
-    hits, quiet, sick = tp / (tp + fn), tn / (tn + fp), points.prevalence
+    hits, quiet = tp / (tp + fn), tn / (tn + fp)
     weights = {
         "accuracy": lambda p: (sick, 1 - sick),
         # 2 π Se/{π Se + π + (1 − π)(1 − Sp)} >= p
@@ -131,8 +162,8 @@ def _weighted_limits(points, table, limits_of, name, tail_low, tail_high):
 
 def _ratio_intervals(points, name, tail_low, tail_high, **drawn):
     """Limits of a ratio of rates, or of a predictive value at a given prevalence."""
-    tp, fn, fp, tn = _new_rows(points, **drawn)
-    n_neg, n_pos = points._sample.sizes
+    tp, fn, fp, tn = _new_rows(points, name, **drawn)
+    n_neg, n_pos = fp + tn, tp + fn
     ratios = {
         "lr_positive": (tp, n_pos, fp, n_neg),
         "lr_negative": (fn, n_pos, tn, n_neg),
@@ -163,13 +194,15 @@ def _rank_limits(points, name, tail_low, tail_high):
     above = levels.above_pos
     if points.chosen_by == "specificity":
         above, share = levels.above_neg, 1 - share
+    # of groups as many rows as are independent, each for n/m rows
     n = above[-1]
-    # K ~ Bin(n, share) rows lie above: P(K ≥ deep) ≤ tail_low, P(K < high) ≤ tail_high
-    deep = binom.isf(tail_low, n, share) + 1 if tail_low else share + np.inf
-    high = binom.ppf(tail_high, n, share) if tail_high else 0 * share
+    m = np.maximum(np.rint(n / _design_effects(points, points.chosen_by)), 1)
+    # K ~ Bin(m, share) rows lie above: P(K ≥ deep) ≤ tail_low, P(K < high) ≤ tail_high
+    deep = binom.isf(tail_low, m, share) + 1 if tail_low else share + np.inf
+    high = binom.ppf(tail_high, m, share) if tail_high else 0 * share
     padded = np.concatenate([[np.inf], levels.thresholds, [-np.inf]])
     corners = np.append(0, above)
-    low, high = (np.searchsorted(corners, rank) for rank in (deep, high))
+    low, high = (np.searchsorted(corners, rank * n / m) for rank in (deep, high))
     if points.chosen_by == "specificity":
         high = np.maximum(high - 1, 0)
     return padded[low], padded[high]
@@ -189,38 +222,23 @@ def drawn_points(several, n_resamples, random_state):
     ------
     list of dict of ndarray of shape (draws, k)
     """
-    counts = several[0]._sample.counts
-    ways = [(points, *_possible_corners(points)) for points in several]
+    sample, *others = (points._sample for points in several)
+    influence = sample.influence
+    for other in others:  # on the difference of both AUCs
+        influence = map(np.subtract, influence, other.influence)
+    effect = sample.effect_of(*influence)
+    counts = [count / effect for count in sample.counts]
     for weights in bayesian_weights(counts, n_resamples, random_state):
-        yield [_points_of_draw(*way, weights) for way in ways]
+        yield [_points_of_draw(points, weights) for points in several]
 
 
-def _possible_corners(points):
-    """Corners that a draw may choose, and the first one above which each row lies.
-
-    Returns
-    -------
-    corners : ndarray of int of shape (c,)
-    first : (ndarray of int of shape (n_neg,), ndarray of int of shape (n_pos,))
-    """
-    levels = points._sample.levels
-    corners = np.arange(len(levels.value) + 1)
-    if points.chosen_by in BEST:
-        # the level at a best point holds a positive, the next one a negative
-        ends = levels.pos[::-1] > 0
-        ends[:-1] &= levels.neg[-2::-1] > 0
-        corners = np.append(0, 1 + np.flatnonzero(ends))
-    first = np.searchsorted(corners, np.arange(len(levels.value), 0, -1))
-    return corners, [first[level] for level in levels.row_levels]
-
-
-def _points_of_draw(points, corners, first, weights):
+def _points_of_draw(points, weights):
     """Choose the points of one score again, with drawn weights of its rows."""
     levels = points._sample.levels
-    fpr, tpr = map(_rates, weights, first, repeat(len(corners)))
-    at = points._rule.corners(levels.thresholds[corners[1:] - 1], fpr, tpr)
+    n_levels = repeat(len(levels.value))
+    fpr, tpr = map(_rates, weights, levels.row_levels, n_levels)
+    at = points._rule.corners(levels.thresholds, fpr, tpr)
     drawn = tuple(np.take_along_axis(rate, at, axis=1) for rate in (tpr, fpr))
-    at = corners[at]
     return {
         "threshold": np.append(np.inf, levels.thresholds)[at],
         "sensitivity": drawn[0],
@@ -230,30 +248,32 @@ def _points_of_draw(points, corners, first, weights):
     }
 
 
-def _rates(weight, first, n_corners):
-    """Share of the weight at or above each corner, shape (draws, c)."""
-    sums = [np.bincount(first, of_draw, n_corners + 1) for of_draw in weight]
+def _rates(weight, level, n_levels):
+    """Share of the weight at or above each corner, shape (draws, n_levels + 1)."""
+    sums = [np.bincount(n_levels - level, of_draw, n_levels + 1) for of_draw in weight]
     above = np.cumsum(sums, axis=1)
-    return above[:, :-1] / above[:, -1:]
+    return above / above[:, -1:]
 
 
 def _drawn_limits(points, name, tail_low, tail_high, n_resamples, random_state):
     """Limits of a value where the population has the wanted rate."""
-    target, curve = points._rule.targets, points._sample.levels
+    target, sample = points._rule.targets, points._sample
     if name == points.chosen_by:
         return target, target
     rng = generator(random_state)
     # the target is the specificity 1 − FPR; a sensitivity becomes one by swapping
     swapped = points.chosen_by == "sensitivity"
-    curve = curve.swapped() if swapped else curve
-    crossed = drawn_heights(curve, 1 - target, n_resamples, rng)
+    curve = sample.levels.swapped() if swapped else sample.levels
+    crossed = drawn_heights(curve, sample.effect, 1 - target, n_resamples, rng)
     share = points.prevalence
     if not (points._prevalence_given or name in (*_RATIOS, *RATES)):
-        n_neg, n_pos = points._sample.sizes
-        share = rng.beta(n_pos, n_neg, size=(n_resamples, 1))
+        n_neg, n_pos = sample.sizes
+        neg, pos = map(np.ones_like, sample.counts)
+        effect = sample.effect_of(-n_pos * neg, n_neg * pos)
+        share = rng.beta(n_pos / effect, n_neg / effect, size=(n_resamples, 1))
     pairs = [(target, rate) if swapped else (rate, target) for rate in crossed]
     low, high = (
-        value_of(name, (hits, 1 - hits, 1 - quiet, quiet), share)
+        value_of(name, at_prevalence((hits, 1 - hits, 1 - quiet, quiet), share))
         for hits, quiet in pairs
     )
     if name == "lr_negative":  # the only value that falls with both rates
@@ -262,7 +282,8 @@ def _drawn_limits(points, name, tail_low, tail_high, n_resamples, random_state):
     # 0/0 in a draw says nothing
     low = np.nan_to_num(low, posinf=np.inf)
     high = np.where(np.isnan(high), top, high)
-    return quantiles(low, high, tail_low, tail_high, (0.0, top))
+    ends = -1.0 if name == "youden_j" else 0.0, top
+    return quantiles(low, high, tail_low, tail_high, ends)
 
 
 # The first one that is valid for a value is its default
@@ -347,7 +368,6 @@ def compared(a, b, name, n_resamples, random_state) -> OperatingComparison:
     k = len(a.threshold)
     if len(b.threshold) != k:
         raise ValueError(f"other must have {k} points, got {len(b.threshold)}")
-    a._sample.warn_unless_counts()
     if name is None:
         name = CROSSED.get(a.chosen_by, "sensitivity")
     check_option("name", name, RATES)

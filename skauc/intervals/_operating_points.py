@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from ._operating_intervals import (
     METHODS,
     NAMES,
     OperatingComparison,
+    at_prevalence,
     compared,
+    expected_counts,
     methods_of,
     value_of,
 )
@@ -35,17 +38,17 @@ def operating_points(
     cost=None,
     at="chosen",
     sample_weight=None,
+    groups=None,
     pos_label=None,
 ) -> OperatingPoints:
     """Sensitivity, specificity, predictive values and ratios at thresholds of a score.
 
     Answers: how good are the decisions of the rule **score >= threshold** [1]_, which
     threshold reaches a wanted sensitivity or specificity, and which threshold is best?
-    Every value has intervals. The rows must not have trained the model. They must be
-    independent: with several rows per patient the intervals are too narrow
-    (:func:`auc_estimate` and its partial areas accept ``groups``). Costs one sort, then
-    O(1) per threshold. Intervals that draw weights cost O(n) per draw: those of a best
-    point take 10 s for 200 000 rows and 4000 draws.
+    Every value has intervals. The rows must not have trained the model. Costs one sort,
+    then O(1) per threshold, or O(n) for its intervals with groups. Intervals that draw
+    weights cost O(n) per draw: those of a best point take 10 s for 200 000 rows and
+    4000 draws.
 
     Parameters
     ----------
@@ -84,6 +87,9 @@ def operating_points(
     sample_weight : array-like of shape (n,), default=None
         Frequency weights; intervals take them for counts of rows, see
         :class:`skauc.SampleWeightWarning`.
+    groups : array-like of shape (n,), default=None
+        Group of each row, such as a patient, if rows of one group depend on each other;
+        groups must be independent. All intervals are wider by the design effect.
     pos_label : label, default=None
         The positive class; None takes the larger label.
 
@@ -104,7 +110,7 @@ def operating_points(
     empirical_roc : The whole curve, with a band.
     skauc.results.OperatingPoints.compare :
         Two scores at the same specificity or sensitivity.
-    auc_estimate : The quality over all thresholds; takes ``groups``.
+    auc_estimate : The quality over all thresholds.
     DecisionCurveDisplay : Net benefit of decisions by probabilities.
 
     References
@@ -125,7 +131,7 @@ def operating_points(
     >>> operating_points(y, score, best="youden").threshold
     array([4.])
     """
-    sample = sample_of(y_true, y_score, sample_weight, None, pos_label)
+    sample = sample_of(y_true, y_score, sample_weight, groups, pos_label)
     points, share = sample.levels, sample.share_pos
     check_option("at", at, ("chosen", "population"))
     if at == "population" and best is not None:
@@ -196,6 +202,12 @@ class OperatingPoints(Estimates, LabelledResult):
     An undefined ratio 0/0 is nan, for example the positive predictive value if no row
     is called positive. Its interval is the whole range of the value.
 
+    **Groups.** Counts are divided by the design effect, the variance of the value over
+    groups of rows divided by that over independent rows [4]_; draws by that of the AUC.
+    In simulations of 12 and 40 groups of 6 rows, with labels of groups or of rows and
+    effects of groups of 0 to 1, 95 % intervals cover .94 to .97 on average, and .87 to
+    1 in single designs.
+
     **One question.** All intervals of a result answer the same question, which ``at``
     names and every table states.
 
@@ -243,6 +255,10 @@ class OperatingPoints(Estimates, LabelledResult):
        an emphasis to case-control studies", https://doi.org/10.1002/sim.2677
     .. [3] Zou & Donner (2008), "Construction of confidence limits about effect
        measures: a general approach", https://doi.org/10.1002/sim.3095
+    .. [4] Korn & Graubard (1998), "Confidence intervals for proportions with small
+       expected number of positive counts estimated from survey data", Survey
+       Methodology 24, 193–201,
+       https://www150.statcan.gc.ca/n1/en/catalogue/12-001-X19980024356
 
     Examples
     --------
@@ -279,7 +295,6 @@ class OperatingPoints(Estimates, LabelledResult):
     def _estimates(self, confidence_level):
         tails, k = interval_tails(confidence_level), len(self.threshold)
         names = [name for name in NAMES if methods_of(self, name)]
-        self._sample.warn_unless_counts()
         wanted = self.chosen_by if self.at == "population" else None
         drawn = {"n_resamples": DRAWS, "random_state": 0}
         limits = [self._limits(name, None, tails, drawn) for name in names]
@@ -313,6 +328,11 @@ class OperatingPoints(Estimates, LabelledResult):
         refuse_ignored(f"for method={method!r}", **{k: (v, d) for (k, v), d in given})
         return limits(self, name, *tails)
 
+    @cached_property
+    def _expected(self):
+        """Counts to expect of new rows by the default draws, made once."""
+        return expected_counts(self, n_resamples=DRAWS, random_state=0)
+
     @property
     def chosen_by(self) -> str:
         """Rule that chose the thresholds, such as ``"sensitivity"`` or ``"youden"``."""
@@ -329,10 +349,7 @@ class OperatingPoints(Estimates, LabelledResult):
 
     def _value(self, name):
         """A value of these rows at the prevalence."""
-        n_neg, n_pos = self._sample.sizes
-        tp, fn, fp, tn = self._table
-        rates = tp / n_pos, fn / n_pos, fp / n_neg, tn / n_neg
-        return value_of(name, rates, self.prevalence)
+        return value_of(name, at_prevalence(self._table, self.prevalence))
 
     @property
     def sensitivity(self) -> np.ndarray:
@@ -374,6 +391,11 @@ class OperatingPoints(Estimates, LabelledResult):
         """Harmonic mean of sensitivity and positive predictive value."""
         return self._value("f1")
 
+    @property
+    def youden_j(self) -> np.ndarray:
+        """Youden's J, ``sensitivity + specificity − 1``: the distance KS where best."""
+        return self._value("youden_j")
+
     def confidence_interval(
         self,
         confidence_level=0.95,
@@ -391,9 +413,9 @@ class OperatingPoints(Estimates, LabelledResult):
         confidence_level : float in (0, 1), default=0.95
         name : str, default=None
             ``"sensitivity"``, ``"specificity"``, ``"ppv"``, ``"npv"``,
-            ``"lr_positive"``, ``"lr_negative"``, ``"accuracy"``, ``"f1"`` or
-            ``"threshold"``; None takes the specificity if a sensitivity was wanted, and
-            the sensitivity otherwise.
+            ``"lr_positive"``, ``"lr_negative"``, ``"accuracy"``, ``"f1"``,
+            ``"youden_j"`` or ``"threshold"``; None takes the specificity if a
+            sensitivity was wanted, and the sensitivity otherwise.
         method : str, default=None
             See the notes of the class; None takes the first method that applies.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
@@ -419,9 +441,7 @@ class OperatingPoints(Estimates, LabelledResult):
         check_option("name", name, NAMES)
         tails = interval_tails(confidence_level, alternative)
         drawn = {"n_resamples": n_resamples, "random_state": random_state}
-        limits = self._limits(name, method, tails, drawn)
-        self._sample.warn_unless_counts()
-        return Interval(*limits)
+        return Interval(*self._limits(name, method, tails, drawn))
 
     def compare(
         self, other, *, name=None, n_resamples=DRAWS, random_state=0

@@ -128,8 +128,7 @@ class PartOfSample:
     def trials(self) -> float:
         """Number of trials whose share varies at least as much (section 6)."""
         # of the class on the axis, only rows within the range count
-        sample = self.sample
-        sizes = sample.sizes if sample.clusters is None else (sample.smaller,) * 2
+        sizes = self.sample.effective
         on_axis, other = sizes if self.region.axis == "fpr" else sizes[::-1]
         return min(on_axis * self.region.width, other)
 

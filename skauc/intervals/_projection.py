@@ -8,7 +8,7 @@ The score functions ``f(y_true, y_score)`` treat the score as a single Gaussian 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._validation import check_counted, check_score
+from .._validation import ScoredRows
 from ..adaptive._data_model import data_model
 from ..adaptive._prior import AdaptivePrior
 from ..posterior._conjugate import COVARIANCES, NormalInverseWishart
@@ -103,7 +103,8 @@ def cbauc_score(
     normal in each class? It is correct for *held-out* scores of any model. For scores
     of the training rows it is optimistic, because it does not account for the P
     coefficients that were fitted; use :func:`skauc.auc_posterior` or
-    :func:`make_cbauc_scorer` for those. Costs O(n).
+    :func:`make_cbauc_scorer` for those. It takes no groups of dependent rows, because
+    it has no interval that they would change. Costs O(n).
 
     Parameters
     ----------
@@ -253,7 +254,8 @@ def binormal_roc(
     """Smooth ROC curve of a score, from normal distributions fitted to both classes.
 
     Answers: what is the ROC curve of these scores, if they are normal in each class
-    [1]_? Costs O(n).
+    [1]_? The curve has no interval that groups of dependent rows would change. Costs
+    O(n).
 
     Parameters
     ----------
@@ -316,8 +318,8 @@ def _one_feature(
 
 def counted_scores(y_true, y_score, sample_weight, pos_label):
     """Rows of positive weight with the score as their only feature; the label."""
-    given = y_true, sample_weight, y_score
-    positive, label, weight, score = check_counted(*given, pos_label=pos_label)
-    warn_unless_counts(weight)
-    score = check_score(score, len(positive), largest=1e70)
-    return Rows.of(score[:, None], positive, weight).as_counts(), label
+    given = y_true, (y_score,), sample_weight, None, pos_label
+    rows = ScoredRows.of(*given, largest=1e70)
+    warn_unless_counts(rows.weight)
+    X = rows.scores[0][:, None]
+    return Rows.of(X, rows.positive, rows.weight).as_counts(), rows.pos_label

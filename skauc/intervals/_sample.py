@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import (
-    check_counted,
-    check_groups,
+    ScoredRows,
     check_labels,
     check_non_negative,
     check_score,
@@ -26,6 +25,7 @@ from ..statistics._weights import (
     NOT_COUNTS,
     SampleWeightWarning,
     are_counts,
+    design_effect,
     raising_factor,
 )
 
@@ -174,6 +174,13 @@ class Sample:
         """DeLong's variance, or Obuchowski's with clusters."""
         return self.mean_variance(*self.levels.placements)
 
+    @cached_property
+    def influence(self) -> list[np.ndarray]:
+        """Influence ``(V − A)/n`` of a copy of each row on the AUC, by class."""
+        placed = self.of_rows(*self.levels.placements)
+        classes = zip(placed, self.counts, strict=True)
+        return [(v - w @ v / w.sum()) / w.sum() for v, w in classes]
+
     def influences(self) -> list[np.ndarray]:
         """Influence of each row on the AUC, by class (section 1).
 
@@ -181,13 +188,30 @@ class Sample:
         sums over the clusters if there are any, add up to the variance.
         """
         self.check_two()
-        placed = self.of_rows(*self.levels.placements)
-        classes = zip(placed, self.counts, self.independent, strict=True)
+        classes = zip(self.influence, self.counts, self.independent, strict=True)
         return [
-            (v - w @ v / w.sum()) * (np.sqrt(w) if self.clusters is None else w)
-            / w.sum() * np.sqrt(n / (n - 1))
-            for v, w, n in classes
-        ]  # fmt: skip
+            u * (np.sqrt(w) if self.clusters is None else w) * np.sqrt(n / (n - 1))
+            for u, w, n in classes
+        ]
+
+    def effect_of(self, neg, pos) -> float:
+        """Design effect of an estimate with these influences of the rows, by class."""
+        if self.clusters is None:
+            self.warn_unless_counts()
+            return 1.0
+        self.check_two()
+        rows = (neg, pos), self.counts, self.clusters
+        return design_effect(*map(np.concatenate, rows))
+
+    @cached_property
+    def effect(self) -> float:
+        """Design effect of the AUC, with which rows count as so many fewer."""
+        return self.effect_of(*self.influence)
+
+    @property
+    def effective(self) -> list[float]:
+        """Independent rows of each class that say as much about the AUC."""
+        return [n / self.effect for n in self.sizes]
 
 
 def sample_of(
@@ -226,17 +250,10 @@ def samples_of(
     if blocks is not None:
         y_true, scores, sample_weight = _gathered(blocks, names[0], label_name)
         names = [names[0]] * len(scores)
-    given = *scores, groups
-    positive, label, weight, *scores, groups = check_counted(
-        y_true, sample_weight, *given, pos_label=pos_label, name=label_name
-    )
-    cluster = check_groups(groups, len(positive))
-    checked = [
-        check_score(score, len(positive), name=name, allow_infinite=True)
-        for score, name in zip(scores, names, strict=True)
-    ]
-    how = {"keep_order": keep_order, "pos_label": label}
-    return Sample.split(checked, positive, weight, cluster, **how)
+    how = {"names": names, "label_name": label_name, "allow_infinite": True}
+    rows = ScoredRows.of(y_true, scores, sample_weight, groups, pos_label, **how)
+    given = rows.scores, rows.positive, rows.weight, rows.groups
+    return Sample.split(*given, keep_order=keep_order, pos_label=rows.pos_label)
 
 
 def _blocks_of(y_true, scores, sample_weight, groups, names, label_name):

@@ -17,12 +17,12 @@ from ..leave_pair_out._bootstrap import (
     weighted_auc,
 )
 from ..leave_pair_out._groups import sums_of_scores, without_each
-from ..statistics._checks import as_verbosity, check_integer, check_level, check_option
+from ..statistics._checks import as_verbosity, check_integer, check_option
 from ..statistics._levels import balanced_variance
 from ..statistics._result import WholeAUC
 from ..statistics._rows import class_units
 from ..statistics._types import Seed, Values
-from ..statistics._wald import Interval
+from ..statistics._wald import Interval, interval_tails
 from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from .reading._affine_steps import has_frozen
 from .reading._estimators import (
@@ -92,7 +92,9 @@ class BootstrapAUC(WholeAUC, EstimateWithLimits):
     def _finite(self):
         return self.replicates[np.isfinite(self.replicates)]
 
-    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
+    def confidence_interval(
+        self, confidence_level: float = 0.95, *, alternative: str = "two-sided"
+    ) -> Interval:
         """Interval of the estimate: the wider of two limits on either side.
 
         Each replicate has its own training sample *and* its own test rows, so the
@@ -107,6 +109,8 @@ class BootstrapAUC(WholeAUC, EstimateWithLimits):
         Parameters
         ----------
         confidence_level : float in (0, 1), default=0.95
+        alternative : {"two-sided", "less", "greater"}, default="two-sided"
+            ``"greater"`` gives ``(low, 1)``, ``"less"`` gives ``(0, high)``.
 
         Returns
         -------
@@ -116,22 +120,22 @@ class BootstrapAUC(WholeAUC, EstimateWithLimits):
         Raises
         ------
         ValueError
-            If the level lies outside (0, 1).
+            If an option is invalid.
         """
-        tail = (1 - check_level("confidence_level", confidence_level)) / 2
+        tails = below, above = interval_tails(confidence_level, alternative)
         finite = self._finite
         if len(finite) == 0:
             return Interval(np.nan, np.nan)
         # q(α/2) − median + estimate, q(1 − α/2) − median + estimate
-        limits = np.quantile(finite, [tail, 1 - tail]) + self.auc - np.median(finite)
+        limits = np.quantile(finite, [below, 1 - above]) + self.auc - np.median(finite)
         low, high = np.clip(np.round(limits, 12), 0.0, 1.0)
         if self.sizes is not None:
             sizes = np.maximum(self.sizes, 1.0)
             floor = score_limits(
-                self.auc, lambda auc: balanced_variance(auc, *sizes), tail, tail
+                self.auc, lambda auc: balanced_variance(auc, *sizes), *tails
             )
             low, high = min(low, floor[0]), max(high, floor[1])
-        return Interval(float(low), float(high))
+        return Interval(float(low) if below else 0.0, float(high) if above else 1.0)
 
 
 def bootstrap_auc(

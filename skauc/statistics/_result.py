@@ -248,6 +248,9 @@ def interval_lines(columns, digits) -> list[str]:
     """Name, estimate and limits of each row of a table."""
     check_integer("digits", digits, 0, 15)
     names = columns.get("", range(len(columns["estimate"])))
+    at = columns.get("threshold", [0])
+    if at[0] != at[-1]:
+        names = map("{} at {:.4g}".format, names, at)
     numbers = (columns[name] for name in ("estimate", "low", "high"))
     return [
         f"{name}: {value:z.{digits}f} ({low:z.{digits}f} to {high:z.{digits}f})"

@@ -9,6 +9,7 @@ from ._warn_caller import UntrustedAUCWarning, warn_caller
 # of counts with one row for each pattern rarely hold more, survey weights mostly do
 MOST_COPIES = 100
 _PART = 2**18
+_LEAST_EFFECT = 1e-6  # where the rows of each group cancel each other
 _ROUNDING = 1e-12  # Σw/Σw² of equal weights is rounded
 
 NOT_COUNTS = (
@@ -86,6 +87,39 @@ def warn_unless_counts(weight) -> None:
     """Issue the one warning about weights that are not counts of rows."""
     if not are_counts(weight):
         warn_caller(NOT_COUNTS, SampleWeightWarning)
+
+
+def design_effect(influence, weight, groups) -> float:
+    """Variance of a mean of dependent rows, over that of independent ones.
+
+    Counts of rows divided by it are those of as many independent rows (Kish 1965).
+
+    Parameters
+    ----------
+    influence : ndarray of shape (n,)
+        Influence u of one copy of each row on an estimate; ``Σ w u = 0``.
+    weight : ndarray of shape (n,)
+    groups : ndarray of int of shape (n,) or None
+
+    Returns
+    -------
+    float
+        ``d = Σ_g B_g/Σ_g W_g`` of ``B_g = (Σ_{i in g} w u)²`` and
+        ``W_g = Σ_{i in g} w u²``, divided by ``1 − 3v/2`` for the relative variance
+        ``v = Σ_g (B_g − d W_g)²/(Σ_g B_g)²`` of d. Of G alike groups v is 2/G, and
+        G/(G − 3) the variance of Student's t. 1 if all rows are independent; where no
+        row has an influence, the rows of a group are taken for equal.
+    """
+    if groups is None:
+        return 1.0
+    mass = weight * influence
+    if not mass.any():
+        return design_effect(np.ones_like(weight), weight, groups)
+    W, B = np.bincount(groups, mass * influence), np.bincount(groups, mass) ** 2
+    total = max(B.sum(), _LEAST_EFFECT * (mass @ mass))
+    gaps = B / total - W / W.sum()
+    effect = total / W.sum() / max(1 - 1.5 * (gaps @ gaps), 0.25)
+    return float(f"{effect:.12g}")  # exactly 1 for independent rows: the same draws
 
 
 def raising_factor(weight) -> float:

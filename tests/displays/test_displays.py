@@ -150,9 +150,11 @@ def test_an_estimate_plots_its_scores(plt):
     assert drawn.ax_ is ax
     expected = skauc.empirical_roc(y, score, sample_weight=weight)
     assert drawn.line_.get_ydata().tolist() == expected.tpr.tolist()
-    grouped = skauc.auc_estimate(y, score, groups=[0, 0, 1, 1, 2, 2, 3, 3])
+    groups = {"groups": [0, 0, 1, 1, 2, 2, 3, 3]}
+    grouped = skauc.auc_estimate(y, score, **groups)
     drawn = grouped.plot(confidence_level=0.9)
-    assert drawn.band_ is None  # it would assume independent rows
+    band = skauc.empirical_roc(y, score, **groups).band(0.9)
+    assert drawn.band[0].low.tolist() == band.low.tolist()
     assert drawn.auc_interval == grouped.confidence_interval(0.9)
 
 

@@ -206,9 +206,7 @@ def test_clusters_by_loops():
     score = rng.integers(0, 9, 60) + 2.0 * positive + np.repeat(rng.normal(size=15), 4)
     estimate = auc_estimate(positive, score, groups=[f"patient {p}" for p in patient])
     expected = np.sqrt(oracles.loop_obuchowski(score, positive, patient))
-    assert estimate.standard_error() == pytest.approx(expected, rel=1e-12)
-    default = estimate.confidence_interval()
-    assert default == estimate.confidence_interval(method="delong", transform="logit")
+    assert estimate.standard_error("delong") == pytest.approx(expected, rel=1e-12)
 
 
 # ------------------------------------------------------------------------- edges
@@ -283,8 +281,6 @@ def test_too_few_rows_or_clusters():
     estimate = auc_estimate([0, 0, 1, 1], [1, 2, 3, 4], groups=[0, 1, 2, 2])
     with pytest.raises(ValueError, match="at least 2 groups .* got 1"):
         estimate.confidence_interval()
-    with pytest.raises(ValueError, match="must be 'delong' with groups, got 'score'"):
-        auc_estimate(Y, NDKA, groups=Y).confidence_interval(method="score")
 
 
 def test_stand_ins_for_missing_scores_tie_no_others(rng):

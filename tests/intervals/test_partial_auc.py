@@ -120,7 +120,7 @@ def test_the_whole_range_is_delong(how):
     groups = np.arange(len(y)) // 2
     clustered = auc_estimate(y, score, groups=groups)
     assert clustered.partial_auc(**how).standard_error == pytest.approx(
-        clustered.standard_error(), rel=1e-12
+        clustered.standard_error("delong"), rel=1e-12
     )
 
 

@@ -46,7 +46,8 @@ def test_error_is_delongs_of_the_folds_with_ties():
         variances.append(oracles.loop_delong([neg], [pos])[0, 0])
     result = cross_val_auc(model, X, Y, cv)
     assert result.standard_error == pytest.approx(
-        np.sqrt(np.sum(variances)) / 5, rel=1e-12
+        np.sqrt(2 * np.sum(variances)) / 5,
+        rel=1e-12,  # twice, for the training rows
     )
 
 

@@ -1,0 +1,101 @@
+"""Laws of groups of dependent rows, for all calls of scores or probabilities."""
+
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+import skauc
+
+RNG = np.random.default_rng(4)
+G = RNG.integers(12, size=72)
+Y = RNG.integers(2, size=72)
+SCORE = RNG.normal(size=72) + RNG.normal(size=12)[G] + Y
+DRAWN = {"n_resamples": 50}
+RATES = "sensitivity", "specificity", "ppv", "lr_positive", "youden_j"
+
+
+def points(*names, draws=False, **rule):
+    def call(y, score, **given):
+        result = skauc.operating_points(y, score, **rule, **given)
+        drawn = DRAWN if draws else {}
+        return [result.confidence_interval(name=name, **drawn) for name in names]
+
+    return call
+
+
+def compared(y, score, **given):
+    rule = {"specificity": 0.7, **given}
+    a, b = (skauc.operating_points(y, x, **rule) for x in (score, score[::-1]))
+    return a.compare(b, **DRAWN).standard_error
+
+
+def calibration(y, score, **given):
+    result = skauc.calibration_estimate(y, expit(score - 0.5), **given)
+    return *result.standard_error, result.statistic
+
+
+def picture(kind):
+    def call(y, score, **given):
+        with patch.object(kind, "plot", lambda self: self):
+            drawn = kind.from_predictions(y, expit(score - 0.5), **given)
+        return drawn.to_frame().iloc[:, 2:]
+
+    return call
+
+
+CALLS = {
+    "auc": lambda y, s, **k: skauc.auc_estimate(y, s, **k).confidence_interval(),
+    "curve": lambda y, s, **k: skauc.empirical_roc(y, s, **k).band(**DRAWN).low,
+    "threshold": points(*RATES, "accuracy", "f1", threshold=[0.0, 1.0]),
+    "prevalence": points("ppv", "accuracy", "f1", threshold=0.5, prevalence=0.1),
+    "population": points("ppv", draws=True, sensitivity=0.8, at="population"),
+    "order": points("threshold", specificity=0.7, at="population"),
+    "best": points(*RATES, "lr_negative", draws=True, best="youden"),
+    "compared": compared,
+    "calibration": calibration,
+    "calibration picture": picture(skauc.CalibrationDisplay),
+    "decisions": picture(skauc.DecisionCurveDisplay),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_laws_of_groups(name):
+    def same(first, second):
+        first, second = (np.array(x, float) for x in (first, second))
+        np.testing.assert_allclose(first, second, rtol=1e-7, atol=1e-9)
+
+    def call(groups, y=Y, score=SCORE, **given):
+        return CALLS[name](y, score, groups=groups, **given)
+
+    rows = CALLS[name](Y, SCORE)
+    same(call(np.arange(72)), rows)
+    grouped = call(G)
+    assert not np.allclose(np.array(grouped, float), np.array(rows, float))
+    kinds = G + 10**18, [f"p{g}" for g in G], pd.Categorical(G), -G.astype(object)
+    for other in kinds:
+        same(call(other), grouped)
+    twice, order = np.repeat(np.arange(72), 2), RNG.permutation(72)
+    if name not in ("best", "compared"):  # they draw a weight for each row
+        same(call(G[order], Y[order], SCORE[order]), grouped)
+        equal = call(G[twice], Y[twice], SCORE[twice])
+        if name not in ("calibration picture", "population", "order"):  # count rows
+            same(equal, call(G, sample_weight=np.full(72, 2)))
+            same(equal, grouped)  # copies in a group add nothing
+    for bad in (np.zeros(72), G[:5], np.where(G, G, np.nan), [None, *G[1:]]):
+        with pytest.raises(ValueError, match="groups"):
+            call(bad)
+
+
+def test_effect_of_the_mean_by_loops():
+    u, w = RNG.normal(size=72), RNG.integers(1, 4, 72)
+    u -= np.average(u, weights=w)
+    B, W = np.transpose([
+        ((w * u)[g == G].sum() ** 2, (w * u**2)[g == G].sum()) for g in range(12)
+    ])  # fmt: skip
+    d = B.sum() / W.sum()
+    v = ((B - d * W) ** 2).sum() / B.sum() ** 2
+    rows = skauc._validation.ScoredRows(Y > 0, [], w, G, 1)
+    assert rows.effect(u) == pytest.approx(d / max(1 - 1.5 * v, 0.25), rel=1e-11)
