@@ -4,13 +4,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri, stdtrit
 
 from ..estimators import _calibration as checks
 from ..intervals._limits import wilson_limits
 from ..statistics._checks import check_integer
-from ..statistics._types import Values
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import interval_tails
 from ._style import ClassifierDisplay, Curve, curves_frame, of_class
 

@@ -5,12 +5,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..estimators._calibration import checked_probabilities
 from ..intervals._limits import wilson_limits
 from ..statistics._checks import check_numbers, short
-from ..statistics._types import Values
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import interval_tails
 from ._style import ClassifierDisplay, Curve, curves_frame, of_class
 

@@ -5,12 +5,11 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..model_selection._search import SearchPosterior, search_posterior
 from ..statistics._checks import check_level
 from ..statistics._result import picture, shown
-from ..statistics._types import Values
+from ..statistics._types import ArrayLike, Values
 from ._style import Display, auc_text, of_class
 
 _MANY = 10  # candidates that leave no room for names of several lines

@@ -7,14 +7,13 @@ probabilities p are correct.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import chdtrc, expit, log_expit, logit
 
 from .._validation import ScoredRows
 from ..statistics._checks import check_integer, check_option
 from ..statistics._result import Estimates, LabelledResult
-from ..statistics._types import Values
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import Interval, WaldTable
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import raised, warn_unless_counts

@@ -4,14 +4,13 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..statistics._checks import check_flag, check_integer, check_interval, check_option
 from ..statistics._row_blocks import row_blocks
-from ..statistics._types import Values
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import Interval, WaldTable
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import are_counts

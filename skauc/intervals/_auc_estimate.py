@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..statistics._checks import check_option, refuse_ignored
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ..statistics._result import WholeAUC
 from ..statistics._row_blocks import RowBlocks
-from ..statistics._types import Values
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import Interval, interval_tails
 from ._limits import TRANSFORMS, EstimateWithLimits, score_limits, wald_limits
 from ._partial_auc import PartialAUC

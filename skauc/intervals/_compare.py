@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._validation import check_either
 from ..statistics._checks import (
@@ -23,7 +22,7 @@ from ..statistics._checks import (
 )
 from ..statistics._levels import without_rounding
 from ..statistics._row_blocks import RowBlocks
-from ..statistics._types import Seed, Values
+from ..statistics._types import ArrayLike, Seed, Values
 from ..statistics._wald import ALTERNATIVES
 from ._comparison import AUCComparison, AUCComparisons
 from ._partial_auc import WHOLE, PartOfSample, Region

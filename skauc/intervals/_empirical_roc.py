@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..roc._base import YoudenPoint
 from ..statistics._checks import (
@@ -18,7 +17,7 @@ from ..statistics._checks import (
 )
 from ..statistics._levels import height
 from ..statistics._result import LabelledResult
-from ..statistics._types import Seed, Values
+from ..statistics._types import ArrayLike, Seed, Values
 from ._band import BANDS, GRID, ROCBand, drawn_heights
 from ._resampling import DRAWS
 from ._sample import Sample, sample_of

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..statistics._checks import check_interval, check_option, refuse_ignored
 from ..statistics._result import Estimates, LabelledResult
-from ..statistics._types import Seed, Values
+from ..statistics._types import ArrayLike, Seed, Values
 from ..statistics._wald import Interval, interval_tails
 from ._empirical_roc import BEST, ThresholdRule
 from ._operating_intervals import (

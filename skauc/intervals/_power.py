@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from .._validation import check_either
 from ..statistics._checks import check_numbers, check_option, refuse_ignored, short
 from ..statistics._levels import hanley_mcneil_variance
-from ..statistics._types import Values
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import ALTERNATIVES
 from ._limits import bisected
 

@@ -6,7 +6,6 @@ The score functions ``f(y_true, y_score)`` treat the score as a single Gaussian 
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._validation import ScoredRows
@@ -17,7 +16,7 @@ from ..roc._binormal import BinormalROC
 from ..statistics._checks import check_option, short
 from ..statistics._moments import class_moments
 from ..statistics._rows import Rows
-from ..statistics._types import Values
+from ..statistics._types import ArrayLike, Values
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import warn_unless_counts
 

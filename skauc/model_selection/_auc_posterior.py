@@ -8,13 +8,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from ..intervals._projection import Prior, check_prior
 from ..posterior._auc_posterior import AUCPosterior, warnings_of
 from ..posterior._joint import AUCDifferencePosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
-from ..statistics._types import Seed, Values
+from ..statistics._types import ArrayLike, Seed, Values
 from . import _doubts as doubts
 from ._blocks import evaluations_of
 from ._candidates import candidate, joint_aucs, trained_a_subset

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from ..intervals._limits import EstimateWithLimits, score_limits
@@ -21,7 +20,7 @@ from ..statistics._checks import as_verbosity, check_integer, check_option
 from ..statistics._levels import balanced_variance
 from ..statistics._result import WholeAUC
 from ..statistics._rows import class_units
-from ..statistics._types import Seed, Values
+from ..statistics._types import ArrayLike, Seed, Values
 from ..statistics._wald import Interval, interval_tails
 from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from .reading._affine_steps import has_frozen

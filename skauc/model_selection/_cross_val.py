@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.model_selection import StratifiedGroupKFold, check_cv, cross_validate
 from sklearn.utils import indexable
@@ -25,7 +24,7 @@ from ..statistics._checks import as_verbosity, check_interval, check_option, sho
 from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._levels import placements
 from ..statistics._rows import class_units
-from ..statistics._types import Values
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import ALTERNATIVES
 from ._doubts import warn_of_copies
 from .reading._estimators import (

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import ndtr
 from sklearn.exceptions import NotFittedError
@@ -15,7 +14,7 @@ from ..roc._binormal import BinormalROC
 from ..statistics._collections import refuse_collection
 from ..statistics._moments import class_moments
 from ..statistics._result import Result, shown
-from ..statistics._types import Values
+from ..statistics._types import ArrayLike, Values
 from . import _doubts as doubts
 from ._posterior import evaluations
 from ._question import Question

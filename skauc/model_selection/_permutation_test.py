@@ -5,13 +5,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import ranks_nothing
 from ..statistics._checks import as_verbosity, check_integer, generator
 from ..statistics._result import Result
-from ..statistics._types import Seed, Values
+from ..statistics._types import ArrayLike, Seed, Values
 from ._doubts import warn_of_copies
 from ._left_out_rows import SCORER_FITS, rows_left_out
 from ._question import Question
