@@ -5,6 +5,7 @@ import inspect
 import pickle
 from functools import cache
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -200,6 +201,35 @@ def test_arguments_of_one_meaning_have_one_name_and_default():
             wrong += [] if ok else [f"{name}({argument})"]
     assert not wrong
     assert seen > 400
+
+
+def functions():
+    """Yield the name and the function of every public call, method and property."""
+    for module in (skauc, skauc.results):
+        for name in module.__all__:
+            value = getattr(module, name)
+            members = (
+                inspect.classify_class_attrs(value) if inspect.isclass(value) else ()
+            )
+            yield name, value
+            for member in members:
+                if member.name[0] != "_" or member.name == "__init__":
+                    found = member.object
+                    for inside in ("__func__", "fget", "func", "fn"):
+                        found = getattr(found, inside, found)
+                    yield f"{name}.{member.name}", found
+
+
+def test_every_public_parameter_and_return_has_a_type():
+    wrong, seen = [], 0
+    for name, function in functions():
+        if inspect.isfunction(function) and function.__module__[:5] == "skauc":
+            types = get_type_hints(function)
+            known = {*types, "self", "cls"}
+            names = {*inspect.signature(function).parameters, "return"} - known
+            seen, wrong = seen + len(types), wrong + [f"{name}: {n}" for n in names]
+    assert not wrong
+    assert seen > 600
 
 
 @pytest.mark.slow

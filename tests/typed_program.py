@@ -30,12 +30,11 @@ def report(X: npt.NDArray[Any], y: list[str], score: npt.NDArray[Any]) -> str:
     search = skauc.search_posterior({"a": model, "b": linear}, X, y, n_jobs=2)
     folds = skauc.cross_val_auc(model, X, y, random_state=1)  # type: ignore[call-arg]
     folds = skauc.cross_val_auc(linear, X, y, cv=5)
-    points = skauc.operating_points(y, score, best="youden", at="chosen")
-    size = skauc.auc_sample_size(0.8, power=0.9)
+    points = skauc.operating_points(y, score, best="youden")
     skauc.ROCDisplay.from_predictions(y, score, name="score").plot()
     picture = skauc.SearchDisplay(search, simplest="C")
     picture.plot(confidence_level="high")  # type: ignore[arg-type]
     neg, pos = skauc.class_moments(X, [label == "ill" for label in y])
     assert_type((neg + pos).project(np.ones(2)).covariance, np.ndarray)
     texts = [table.odds_ratios(per={"age": 10}).summary(), points.summary(digits=3)]
-    return "\n".join([*texts, folds.summary(), f"{size.n_pos} {limits.low:.2f}"])
+    return "\n".join([*texts, folds.summary(), f"{limits.low:.2f}"])

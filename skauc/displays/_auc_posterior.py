@@ -5,7 +5,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from ..intervals._projection import counted_scores
@@ -15,7 +14,7 @@ from ..posterior._distribution import AUCDistribution
 from ..statistics._checks import check_level
 from ..statistics._moments import class_moments
 from ..statistics._result import picture
-from ..statistics._types import Column
+from ..statistics._types import ArrayLike, Values
 from ._style import Display, auc_text, label, of_class
 
 
@@ -106,7 +105,7 @@ class AUCPosteriorDisplay(Display):
         y_true: ArrayLike,
         y_score: ArrayLike,
         *,
-        sample_weight: Column = None,
+        sample_weight: Values = None,
         pos_label: object = None,
         name: str | None = None,
         **plot_kwargs: Any,

@@ -1,6 +1,7 @@
 """Picture of the calibration of probabilities: curve, groups, histogram, numbers."""
 
 from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, logit, ndtri, stdtrit
@@ -8,6 +9,7 @@ from scipy.special import expit, logit, ndtri, stdtrit
 from ..estimators import _calibration as checks
 from ..intervals._limits import wilson_limits
 from ..statistics._checks import check_integer
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import interval_tails
 from ._style import ClassifierDisplay, Curve, curves_frame, of_class
 
@@ -120,17 +122,17 @@ class CalibrationDisplay(ClassifierDisplay):
     @classmethod
     def from_predictions(
         cls,
-        y_true,
-        y_prob,
+        y_true: ArrayLike,
+        y_prob: ArrayLike,
         *,
-        n_bins=10,
-        sample_weight=None,
-        groups=None,
-        pos_label=None,
-        confidence_level=0.95,
-        name=None,
-        **plot_kwargs,
-    ):
+        n_bins: int = 10,
+        sample_weight: Values = None,
+        groups: Values = None,
+        pos_label: object = None,
+        confidence_level: float = 0.95,
+        name: str | None = None,
+        **plot_kwargs: Any,
+    ) -> Self:
         """Plot the calibration of predicted probabilities.
 
         Parameters
@@ -177,14 +179,14 @@ class CalibrationDisplay(ClassifierDisplay):
         return cls(
             _smooth_curve(rows, inside, confidence_level),
             Curve(expected / n, events / n, *limits),
-            np.histogram(*rows.scores, _BARS, (0, 1), weights=rows.weight),
+            np.histogram(rows.scores[0], _BARS, (0, 1), weights=rows.weight),
             statistics,
             confidence_level=confidence_level,
             name=name,
             pos_label=rows.pos_label,
         ).plot(**plot_kwargs)
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """Return all numbers of the picture as a pandas DataFrame.
 
         Returns
@@ -195,18 +197,18 @@ class CalibrationDisplay(ClassifierDisplay):
             ``part, predicted, estimate, low, high``.
         """
         values = self.statistics.items()
-        parts = [(part, np.transpose([[np.nan, *row]])) for part, row in values]
+        parts: list = [(p, np.transpose([[np.nan, *row]])) for p, row in values]
         parts += [("group", self.groups), ("curve", self.curve)]
         return curves_frame(("part", "predicted"), parts)
 
     def plot(
         self,
-        ax=None,
+        ax: Any = None,
         *,
-        ref_line=True,
-        curve_kwargs=None,
-        plot_histogram=True,
-    ):
+        ref_line: bool = True,
+        curve_kwargs: dict | None = None,
+        plot_histogram: bool = True,
+    ) -> Self:
         """Draw the curve, the groups and the distribution of the probabilities.
 
         Parameters
@@ -231,7 +233,7 @@ class CalibrationDisplay(ClassifierDisplay):
         texts = [] if self.name is None else [self.name]
         for title, part in _IN_LEGEND.items():
             numbers = self.statistics[part]
-            texts.append("{} {:.2f} ({:.2f} to {:.2f})".format(title, *numbers))
+            texts.append("{} {:z.2f} ({:z.2f} to {:z.2f})".format(title, *numbers))
         x, estimate, *limits = self.curve
         text = "\n".join(texts)
         self.line_ = self._model_curve(x, estimate, curve_kwargs, label=text)

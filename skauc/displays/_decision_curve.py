@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from ..estimators._calibration import checked_probabilities
 from ..intervals._limits import wilson_limits
 from ..statistics._checks import check_numbers, short
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import interval_tails
 from ._style import ClassifierDisplay, Curve, curves_frame, of_class
 
@@ -94,17 +96,17 @@ class DecisionCurveDisplay(ClassifierDisplay):
     @classmethod
     def from_predictions(
         cls,
-        y_true,
-        y_prob,
+        y_true: ArrayLike,
+        y_prob: Any,
         *,
-        thresholds=None,
-        sample_weight=None,
-        groups=None,
-        pos_label=None,
-        confidence_level=0.95,
-        name=None,
-        **plot_kwargs,
-    ):
+        thresholds: Values = None,
+        sample_weight: Values = None,
+        groups: Values = None,
+        pos_label: object = None,
+        confidence_level: float = 0.95,
+        name: str | None = None,
+        **plot_kwargs: Any,
+    ) -> Self:
         """Plot the net benefit of predicted probabilities.
 
         Parameters
@@ -160,7 +162,7 @@ class DecisionCurveDisplay(ClassifierDisplay):
         known = {"confidence_level": confidence_level, "pos_label": rows.pos_label}
         return cls(models, treat_all, **known).plot(**plot_kwargs)
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """Return the net benefits as a pandas DataFrame.
 
         Returns
@@ -178,7 +180,7 @@ class DecisionCurveDisplay(ClassifierDisplay):
         x = self.treat_all.x
         return Curve(x, *np.zeros((3, len(x))))
 
-    def plot(self, ax=None, *, plot_band=True):
+    def plot(self, ax: Any = None, *, plot_band: bool = True) -> Self:
         """Draw the net benefits.
 
         Parameters

@@ -5,7 +5,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from .._validation import check_column, check_score
@@ -18,7 +17,7 @@ from ..roc._binormal import BinormalROC
 from ..roc._quadratic import QuadraticROC
 from ..statistics._checks import check_level
 from ..statistics._result import picture
-from ..statistics._types import Column
+from ..statistics._types import ArrayLike, Values
 from ._style import ClassifierDisplay, auc_text, label, of_class, responses
 
 _LIMITS = -0.01, 1.01  # of both axes
@@ -104,7 +103,7 @@ class ROCDisplay(ClassifierDisplay):
         X: Any,
         y: ArrayLike,
         *,
-        sample_weight: Column = None,
+        sample_weight: Values = None,
         pos_label: object = None,
         name: str | None = None,
         **plot_kwargs: Any,
@@ -146,8 +145,8 @@ class ROCDisplay(ClassifierDisplay):
         y_true: ArrayLike,
         y_score: ArrayLike,
         *,
-        sample_weight: Column = None,
-        groups: Column = None,
+        sample_weight: Values = None,
+        groups: Values = None,
         pos_label: object = None,
         confidence_level: float = 0.95,
         name: str | None = None,

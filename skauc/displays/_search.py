@@ -5,11 +5,11 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..model_selection._search import SearchPosterior, search_posterior
 from ..statistics._checks import check_level
 from ..statistics._result import picture, shown
+from ..statistics._types import ArrayLike, Values
 from ._style import Display, auc_text, of_class
 
 _MANY = 10  # candidates that leave no room for names of several lines
@@ -82,7 +82,7 @@ class SearchDisplay(Display):
     posterior: SearchPosterior
     _: KW_ONLY
     parameters: str | list[str] | None = None
-    simplest: object = None
+    simplest: Values = None
 
     def __post_init__(self):
         if not isinstance(self.posterior, SearchPosterior):
@@ -100,7 +100,7 @@ class SearchDisplay(Display):
         y: ArrayLike,
         *,
         parameters: str | list[str] | None = None,
-        simplest: object = None,
+        simplest: Values = None,
         **options: Any,
     ) -> Self:
         """Plot the candidates of a fitted search.

@@ -7,14 +7,12 @@ one column for two classes (towards ``classes_[1]``), K columns for K > 2.
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..statistics._collections import columns_named, refuse_collection
-from ..statistics._types import Column
+from ..statistics._types import Values
 from . import _checks as check
 
 
@@ -26,7 +24,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     the decision, and their largest class is the predicted one.
     """
 
-    def decision_function(self, X: Any, offset: Column = None) -> np.ndarray:
+    def decision_function(self, X: Any, offset: Values = None) -> np.ndarray:
         """Signed distance to the decision boundary, in units of ``X @ coef_``.
 
         Parameters
@@ -50,11 +48,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _features(self, X):
         """Check the features of new rows."""
         refuse_collection("X", X)
-        how = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
         with columns_named(X):
-            return validate_data(self, X, **how, reset=False)
+            return validate_data(self, X, **check.FEATURES, reset=False)
 
-    def predict(self, X: Any, offset: Column = None) -> np.ndarray:
+    def predict(self, X: Any, offset: Values = None) -> np.ndarray:
         """Label of the class with the largest decision.
 
         Parameters
@@ -71,7 +68,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         chosen = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[chosen.astype(np.int64)]
 
-    def predict_proba(self, X: Any, offset: Column = None) -> np.ndarray:
+    def predict_proba(self, X: Any, offset: Values = None) -> np.ndarray:
         """Class probabilities, in the order of ``classes_``.
 
         Parameters
@@ -86,7 +83,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         return softmax(self._logits(self.decision_function(X, offset)), axis=1)
 
-    def predict_log_proba(self, X: Any, offset: Column = None) -> np.ndarray:
+    def predict_log_proba(self, X: Any, offset: Values = None) -> np.ndarray:
         """Logarithm of the class probabilities, finite also where they underflow.
 
         Parameters
@@ -100,26 +97,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n, n_classes)
         """
         return log_softmax(self._logits(self.decision_function(X, offset)), axis=1)
-
-    def score(
-        self, X: Any, y: ArrayLike, sample_weight: Column = None, offset: Column = None
-    ) -> float:
-        """Accuracy of the predicted labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), default=None
-        offset : array-like of shape (n,), default=None
-            As for :meth:`decision_function`.
-
-        Returns
-        -------
-        float
-        """
-        predicted = self.predict(X, offset)
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def _logits(self, decision):
         """Return a logit for each class; of two classes that of the first one is 0."""

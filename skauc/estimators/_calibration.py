@@ -13,6 +13,7 @@ from scipy.special import chdtrc, expit, log_expit, logit
 from .._validation import ScoredRows
 from ..statistics._checks import check_integer, check_option
 from ..statistics._result import Estimates, LabelledResult
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import Interval, WaldTable
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import raised, warn_unless_counts
@@ -68,7 +69,9 @@ class CalibrationEstimate(Estimates, LabelledResult):
     pvalue: float
     _rows_in_text = True
 
-    def confidence_interval(self, confidence_level=0.95, *, name="slope") -> Interval:
+    def confidence_interval(
+        self, confidence_level: float = 0.95, *, name: str = "slope"
+    ) -> Interval:
         """Wald limits for the slope or an intercept.
 
         Parameters
@@ -99,7 +102,12 @@ class CalibrationEstimate(Estimates, LabelledResult):
 
 
 def calibration_estimate(
-    y_true, y_prob, *, sample_weight=None, groups=None, pos_label=None
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    sample_weight: Values = None,
+    groups: Values = None,
+    pos_label: object = None,
 ) -> CalibrationEstimate:
     """Calibration slope and intercepts of predicted probabilities.
 
@@ -337,7 +345,13 @@ class HosmerLemeshow(LabelledResult):
 
 
 def hosmer_lemeshow(
-    y_true, y_prob, *, n_groups=10, rows="training", sample_weight=None, pos_label=None
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    n_groups: int = 10,
+    rows: str = "training",
+    sample_weight: Values = None,
+    pos_label: object = None,
 ) -> HosmerLemeshow:
     """Hosmer–Lemeshow goodness-of-fit test of predicted probabilities.
 

@@ -8,6 +8,7 @@ from ..statistics._collections import refuse_collection
 from ..statistics._moments import Moments
 from ..statistics._numerics import RANGE
 
+FEATURES = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 _LARGEST_OFFSET = 1e150  # its square does not overflow
 
 # Labels -------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from ..roc._binormal import BinormalROC
 from ..statistics._checks import check_flag, check_interval, check_option
 from ..statistics._moments import Moments
-from ..statistics._types import Column
+from ..statistics._types import Values
 from ..statistics._warn_caller import warn_caller
 from . import _checks as check
 from ._base import LinearClassifier
@@ -149,7 +149,7 @@ class GaussianAUCClassifier(LinearClassifier):
         self.standardize = standardize
         self.threshold = threshold
 
-    def fit(self, X: Any, y: Column = None, sample_weight: Column = None) -> Self:
+    def fit(self, X: Any, y: Values = None, sample_weight: Values = None) -> Self:
         """Fit the classifier in one pass over the rows.
 
         Parameters
@@ -187,9 +187,9 @@ class GaussianAUCClassifier(LinearClassifier):
     def partial_fit(
         self,
         X: Any,
-        y: Column = None,
-        classes: Column = None,
-        sample_weight: Column = None,
+        y: Values = None,
+        classes: Values = None,
+        sample_weight: Values = None,
     ) -> Self:
         """Add rows to the moments and fit again; equals ``fit`` on all rows so far.
 

@@ -7,7 +7,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import group_moments
-from ..statistics._types import Column
+from ..statistics._types import Values
 from . import _checks as check
 from ._discriminant_curves import NumpyCurves, publish_curves
 from ._rows import unchanged_by_errors
@@ -84,7 +84,7 @@ covariance_estimator
     0.997
     """
 
-    def fit(self, X: Any, y: Column = None) -> Self:
+    def fit(self, X: Any, y: Values = None) -> Self:
         """Fit the discriminant and the ROC curves of its scores.
 
         Parameters

@@ -4,14 +4,13 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..statistics._checks import check_flag, check_integer, check_interval, check_option
 from ..statistics._row_blocks import row_blocks
-from ..statistics._types import Column
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import Interval, WaldTable
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import are_counts
@@ -208,9 +207,9 @@ class IRLSLogisticRegression(LinearClassifier):
     def fit(
         self,
         X: Any,
-        y: Column = None,
-        sample_weight: Column = None,
-        offset: Column = None,
+        y: Values = None,
+        sample_weight: Values = None,
+        offset: Values = None,
     ) -> Self:
         """Fit the model by Newton's method.
 
@@ -414,7 +413,7 @@ class IRLSLogisticRegression(LinearClassifier):
         *,
         covariance: str | None = None,
         method: str | None = None,
-        groups: Column = None,
+        groups: Values = None,
         feature_names: Any = None,
         **rows: Any,
     ) -> CoefficientTable:
@@ -540,7 +539,7 @@ class IRLSLogisticRegression(LinearClassifier):
         null: ArrayLike = 0.0,
         *,
         covariance: str | None = None,
-        groups: Column = None,
+        groups: Values = None,
         feature_names: Any = None,
         **rows: Any,
     ) -> WaldTest:
@@ -582,7 +581,7 @@ class IRLSLogisticRegression(LinearClassifier):
         return inference.wald_test(contrast, null, covariance, groups, again)
 
     def predict_interval(
-        self, X: Any, confidence_level: float = 0.95, *, offset: Column = None
+        self, X: Any, confidence_level: float = 0.95, *, offset: Values = None
     ) -> Interval:
         """Confidence limits for the probability of ``classes_[1]`` of each row.
 

@@ -197,15 +197,8 @@ def open_rows(
     else:
         refuse_collection("X", X)
         labels: Any = y if y is None else check_labels(y, name="y")
-        X, _ = validate_data(
-            model,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-        )
+        how: dict = check.FEATURES | {"ensure_all_finite": False}
+        X, _ = validate_data(model, X, y, **how, reset=reset)
         y = labels
     classes = distinct_labels(y, name="y") if known is None else known
     check.class_count(classes, binary=binary)

@@ -9,6 +9,8 @@ import numpy as np
 from ..statistics._checks import check_option, refuse_ignored
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ..statistics._result import WholeAUC
+from ..statistics._row_blocks import RowBlocks
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import Interval, interval_tails
 from ._limits import TRANSFORMS, EstimateWithLimits, score_limits, wald_limits
 from ._partial_auc import PartialAUC
@@ -41,7 +43,12 @@ _VARIANCES = {
 
 
 def auc_estimate(
-    y_true, y_score=None, *, sample_weight=None, groups=None, pos_label=None
+    y_true: ArrayLike | RowBlocks,
+    y_score: Values = None,
+    *,
+    sample_weight: Values = None,
+    groups: Values = None,
+    pos_label: object = None,
 ) -> AUCEstimate:
     """Empirical AUC of a score, with standard errors and confidence intervals.
 
@@ -232,7 +239,9 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
 
     method = "score"
 
-    def partial_auc(self, *, fpr=None, tpr=None, standardize=False) -> PartialAUC:
+    def partial_auc(
+        self, *, fpr: Values = None, tpr: Values = None, standardize: bool = False
+    ) -> PartialAUC:
         """Area under a part of the ROC curve, with its standard error and interval.
 
         Answers: how good is the score where it will be used, for example at a low false
@@ -259,7 +268,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         """
         return PartialAUC._of(self._sample, fpr, tpr, standardize)
 
-    def standard_error(self, method=None) -> float:
+    def standard_error(self, method: str | None = None) -> float:
         """Standard error of the AUC; it can be 0, for example if the AUC is 0 or 1.
 
         Parameters
@@ -281,11 +290,11 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
 
     def confidence_interval(
         self,
-        confidence_level=0.95,
+        confidence_level: float = 0.95,
         *,
-        method=None,
-        transform=None,
-        alternative="two-sided",
+        method: str | None = None,
+        transform: str | None = None,
+        alternative: str = "two-sided",
     ) -> Interval:
         """Confidence limits for the AUC, inside [0, 1].
 

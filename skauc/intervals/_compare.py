@@ -22,6 +22,7 @@ from ..statistics._checks import (
 )
 from ..statistics._levels import without_rounding
 from ..statistics._row_blocks import RowBlocks
+from ..statistics._types import ArrayLike, Seed, Values
 from ..statistics._wald import ALTERNATIVES
 from ._comparison import AUCComparison, AUCComparisons
 from ._partial_auc import WHOLE, PartOfSample, Region
@@ -34,22 +35,22 @@ _ROUNDING = (64 * np.finfo(float).eps) ** 2
 
 
 def compare_auc(
-    y_true,
-    score_a=None,
-    score_b=None,
-    *more_scores,
-    y_true_b=None,
-    null=None,
-    margin=0.0,
-    fpr=None,
-    tpr=None,
-    alternative="two-sided",
-    method="delong",
-    n_resamples=9999,
-    random_state=0,
-    sample_weight=None,
-    groups=None,
-    pos_label=None,
+    y_true: ArrayLike | RowBlocks,
+    score_a: Values | Mapping = None,
+    score_b: Values = None,
+    *more_scores: ArrayLike,
+    y_true_b: Values | RowBlocks = None,
+    null: float | None = None,
+    margin: float = 0.0,
+    fpr: Values = None,
+    tpr: Values = None,
+    alternative: str = "two-sided",
+    method: str = "delong",
+    n_resamples: int = 9999,
+    random_state: Seed = 0,
+    sample_weight: Values = None,
+    groups: Values = None,
+    pos_label: object = None,
 ) -> AUCComparison | AUCComparisons:
     """Compare the AUCs of two or more scores, or one AUC with a constant.
 

@@ -52,17 +52,17 @@ class TestedDifference(Estimates, LabelledResult):
         return WaldTable(self.difference, self.standard_error, *law)
 
     @property
-    def statistic(self):
+    def statistic(self) -> Any:
         """``(difference − null)/standard_error``."""
         return self._wald.statistic
 
     @property
-    def pvalue(self):
+    def pvalue(self) -> Any:
         """P-value of the statistic."""
         return self._wald.pvalue
 
     def confidence_interval(
-        self, confidence_level=0.95, *, alternative=None
+        self, confidence_level: float = 0.95, *, alternative: str | None = None
     ) -> Interval:
         """Limits for the difference, inside [−width, width]; width is 1 for whole AUCs.
 
@@ -174,7 +174,7 @@ class ComparedPairs(Estimates):
         return dict(zip(self.names, self.auc, strict=True))
 
     @property
-    def pos_label(self):
+    def pos_label(self) -> Any:
         """The positive class, as in each of the pairs."""
         return self.pairs[0].pos_label
 

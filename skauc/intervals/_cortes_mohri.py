@@ -4,8 +4,10 @@ The derivation is section 5 of :mod:`skauc.intervals`; its letters are used here
 """
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import binom
 
@@ -19,7 +21,9 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 _NODES = (_NODES + 1) / 2
 
 
-def cortes_mohri_interval(confidence_level=0.95, *, n_neg, n_pos, n_errors) -> Interval:
+def cortes_mohri_interval(
+    confidence_level: float = 0.95, *, n_neg: int, n_pos: int, n_errors: int
+) -> Interval:
     """Interval for the AUC of a classifier if only its number of errors is known.
 
     Answers: a table gives the class sizes and the errors of a classifier but no scores;
@@ -128,7 +132,9 @@ def _whole_numbers(first, last, *within):
     return np.unique(np.append(np.arange(first, last, step), [*inside, last]))
 
 
-def cortes_mohri_moments(*, n_neg, n_pos, n_errors):
+def cortes_mohri_moments(
+    *, n_neg: ArrayLike, n_pos: ArrayLike, n_errors: ArrayLike
+) -> tuple[Any, Any]:
     """Mean and variance of the AUC over all rankings with the same number of errors.
 
     Answers: a table gives the class sizes and the errors of a classifier but no scores;

@@ -164,7 +164,7 @@ class CrossValAUCComparison(TestedDifference):
         # √V, V = s² (1/J + n_test/n_train), J = df + 1
         return float(spread * np.sqrt(1 / (self.df + 1) + self.test_train_ratio))
 
-    def probability(self, margin=None) -> PracticalProbabilities:
+    def probability(self, margin: float | None = None) -> PracticalProbabilities:
         """Posterior probabilities that the first model is better by more than a margin.
 
         Parameters

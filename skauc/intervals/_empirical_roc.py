@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ..statistics._checks import (
 )
 from ..statistics._levels import height
 from ..statistics._result import LabelledResult
+from ..statistics._types import ArrayLike, Seed, Values
 from ._band import BANDS, GRID, ROCBand, drawn_heights
 from ._resampling import DRAWS
 from ._sample import Sample, sample_of
@@ -26,7 +28,12 @@ _ROUNDING = 1e-12
 
 
 def empirical_roc(
-    y_true, y_score, *, sample_weight=None, groups=None, pos_label=None
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: Values = None,
+    groups: Values = None,
+    pos_label: object = None,
 ) -> EmpiricalROC:
     """Empirical ROC curve of a score, with its confidence bands.
 
@@ -165,7 +172,7 @@ class EmpiricalROC(LabelledResult):
     def _columns(self):
         return {"threshold": self.thresholds, "fpr": self.fpr, "tpr": self.tpr}
 
-    def roc(self, fpr):
+    def roc(self, fpr: ArrayLike) -> Any:
         """True positive rate at a false positive rate, interpolated between corners.
 
         Parameters
@@ -202,12 +209,12 @@ class EmpiricalROC(LabelledResult):
 
     def band(
         self,
-        confidence_level=0.95,
-        method="pointwise",
+        confidence_level: float = 0.95,
+        method: str = "pointwise",
         *,
-        fpr=None,
-        n_resamples=DRAWS,
-        random_state=0,
+        fpr: Values = None,
+        n_resamples: int = DRAWS,
+        random_state: Seed = 0,
     ) -> ROCBand:
         """Confidence band of the curve, pointwise or simultaneous.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from .._validation import check_groups, check_labels, counted_rows, distinct_lab
 from ..statistics._checks import check_numbers, short
 from ..statistics._collections import refuse_collection
 from ..statistics._result import MOMENTS, Estimates, WholeAUC
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import Interval, interval_tails
 from ._auc_estimate import AUCEstimate
 from ._limits import EstimateWithLimits, wald_limits
@@ -66,7 +68,7 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
     method = "influence"
 
     def confidence_interval(
-        self, confidence_level=0.95, *, alternative="two-sided"
+        self, confidence_level: float = 0.95, *, alternative: str = "two-sided"
     ) -> Interval:
         """Confidence limits for the average, ``A ± z SE`` on the logit scale.
 
@@ -94,7 +96,12 @@ class AveragedAUC(WholeAUC, EstimateWithLimits):
 
 
 def hand_till_auc(
-    y_true, y_score, *, labels=None, sample_weight=None, groups=None
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    labels: Values = None,
+    sample_weight: Values = None,
+    groups: Values = None,
 ) -> AveragedAUC:
     """Multiclass AUC of Hand and Till, with a confidence interval.
 
@@ -108,7 +115,7 @@ def hand_till_auc(
     y_true : array-like of shape (n,)
         Labels of K ≥ 2 classes.
     y_score : array-like of shape (n, K)
-        Column i is larger for class i; ±inf are allowed, NaN is not. The columns of a
+        Values i is larger for class i; ±inf are allowed, NaN is not. The columns of a
         frame are found by the names of the classes.
     labels : array-like of shape (K,), default=None
         Class of each column; None takes the sorted labels of y_true.
@@ -233,7 +240,12 @@ def _in_order_of(classes, y_score, labels):
 
 
 def one_vs_rest_auc(
-    y_true, y_score, *, labels=None, sample_weight=None, groups=None
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    labels: Values = None,
+    sample_weight: Values = None,
+    groups: Values = None,
 ) -> OneVsRestAUC:
     """AUC of each class against all others, with intervals.
 
@@ -247,7 +259,7 @@ def one_vs_rest_auc(
     y_true : array-like of shape (n,)
         Labels of K ≥ 2 classes.
     y_score : array-like of shape (n, K)
-        Column i is larger for class i; ±inf are allowed, NaN is not. The columns of a
+        Values i is larger for class i; ±inf are allowed, NaN is not. The columns of a
         frame are found by the names of the classes.
     labels : array-like of shape (K,), default=None
         Class of each column; None takes the sorted labels of y_true.
@@ -358,11 +370,13 @@ class OneVsRestAUC(Estimates):
         """AUC of each class, shape (K,)."""
         return np.array([estimate.auc for estimate in self.estimates])
 
-    def standard_error(self, method=None) -> np.ndarray:
+    def standard_error(self, method: str | None = None) -> np.ndarray:
         """Standard errors, shape (K,); see :meth:`AUCEstimate.standard_error`."""
         return np.array([e.standard_error(method) for e in self.estimates])
 
-    def confidence_interval(self, confidence_level=0.95, **options) -> Interval:
+    def confidence_interval(
+        self, confidence_level: float = 0.95, **options: Any
+    ) -> Interval:
         """Confidence limits for the AUC of each class separately.
 
         Parameters

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..statistics._checks import check_interval, check_option, refuse_ignored
 from ..statistics._result import Estimates, LabelledResult
+from ..statistics._types import ArrayLike, Seed, Values
 from ..statistics._wald import Interval, interval_tails
 from ._empirical_roc import BEST, ThresholdRule
 from ._operating_intervals import (
@@ -27,19 +28,19 @@ from ._sample import Sample, sample_of
 
 
 def operating_points(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    threshold=None,
-    sensitivity=None,
-    specificity=None,
-    best=None,
-    prevalence=None,
-    cost=None,
-    at="chosen",
-    sample_weight=None,
-    groups=None,
-    pos_label=None,
+    threshold: Values = None,
+    sensitivity: Values = None,
+    specificity: Values = None,
+    best: str | None = None,
+    prevalence: float | None = None,
+    cost: float | None = None,
+    at: str = "chosen",
+    sample_weight: Values = None,
+    groups: Values = None,
+    pos_label: object = None,
 ) -> OperatingPoints:
     """Sensitivity, specificity, predictive values and ratios at thresholds of a score.
 
@@ -398,13 +399,13 @@ class OperatingPoints(Estimates, LabelledResult):
 
     def confidence_interval(
         self,
-        confidence_level=0.95,
+        confidence_level: float = 0.95,
         *,
-        name=None,
-        method=None,
-        alternative="two-sided",
-        n_resamples=DRAWS,
-        random_state=0,
+        name: str | None = None,
+        method: str | None = None,
+        alternative: str = "two-sided",
+        n_resamples: int = DRAWS,
+        random_state: Seed = 0,
     ) -> Interval:
         """Confidence limits for one of the values, at every point.
 
@@ -444,7 +445,12 @@ class OperatingPoints(Estimates, LabelledResult):
         return Interval(*self._limits(name, method, tails, drawn))
 
     def compare(
-        self, other, *, name=None, n_resamples=DRAWS, random_state=0
+        self,
+        other: OperatingPoints,
+        *,
+        name: str | None = None,
+        n_resamples: int = DRAWS,
+        random_state: Seed = 0,
     ) -> OperatingComparison:
         """Compare a rate with that of another score of the same rows, at each point.
 

@@ -226,10 +226,7 @@ class PartialAUC(EstimateWithLimits):
         return float(np.sqrt(self._part.variance) * slope)
 
     def confidence_interval(
-        self,
-        confidence_level=0.95,
-        *,
-        alternative="two-sided",
+        self, confidence_level: float = 0.95, *, alternative: str = "two-sided"
     ) -> Interval:
         """Confidence limits for the area, inside its possible range.
 

@@ -17,6 +17,7 @@ from scipy.special import ndtr, ndtri
 from .._validation import check_either
 from ..statistics._checks import check_numbers, check_option, refuse_ignored, short
 from ..statistics._levels import hanley_mcneil_variance
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import ALTERNATIVES
 from ._limits import bisected
 
@@ -209,18 +210,18 @@ class SampleSize(NamedTuple):
 
 
 def auc_power(
-    auc,
+    auc: ArrayLike,
     *,
-    n_neg,
-    n_pos,
-    null=None,
-    alpha=0.05,
-    auc2=None,
-    correlation=None,
-    margin=0.0,
-    alternative="two-sided",
-    method=None,
-):
+    n_neg: ArrayLike,
+    n_pos: ArrayLike,
+    null: Values = None,
+    alpha: ArrayLike = 0.05,
+    auc2: Values = None,
+    correlation: Values = None,
+    margin: ArrayLike = 0.0,
+    alternative: str = "two-sided",
+    method: str | None = None,
+) -> Any:
     """Power of a test of one AUC, or of the difference of two.
 
     Answers: how likely is a study of this size to show that the AUC exceeds ½ (or
@@ -327,18 +328,18 @@ def auc_power(
 
 
 def auc_sample_size(
-    auc,
+    auc: ArrayLike,
     *,
-    power=None,
-    width=None,
-    null=None,
-    ratio=1.0,
-    alpha=0.05,
-    auc2=None,
-    correlation=None,
-    margin=0.0,
-    alternative="two-sided",
-    method=None,
+    power: Values = None,
+    width: Values = None,
+    null: Values = None,
+    ratio: ArrayLike = 1.0,
+    alpha: ArrayLike = 0.05,
+    auc2: Values = None,
+    correlation: Values = None,
+    margin: ArrayLike = 0.0,
+    alternative: str = "two-sided",
+    method: str | None = None,
 ) -> SampleSize:
     """Numbers of rows that a study needs for a given power or width of the interval.
 

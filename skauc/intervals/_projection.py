@@ -16,11 +16,13 @@ from ..roc._binormal import BinormalROC
 from ..statistics._checks import check_option, short
 from ..statistics._moments import class_moments
 from ..statistics._rows import Rows
+from ..statistics._types import ArrayLike, Values
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import warn_unless_counts
 
 # Relative difference below which scores are equal: rounding of a sum of P products
 _SAME = 64 * np.finfo(float).eps
+Prior = str | AdaptivePrior | NormalInverseWishart
 _PRIORS = {"adaptive": AdaptivePrior(), "paper": NormalInverseWishart()}
 
 
@@ -88,13 +90,13 @@ def warn_undefined(reason) -> None:
 
 
 def cbauc_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    prior="adaptive",
-    covariance="common",
-    sample_weight=None,
-    pos_label=None,
+    prior: Prior = "adaptive",
+    covariance: str = "common",
+    sample_weight: Values = None,
+    pos_label: object = None,
 ) -> float:
     """Bayesian AUC of a score, treated as a single Gaussian feature.
 
@@ -170,14 +172,14 @@ def cbauc_score(
 
 
 def ebauc_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    prior="adaptive",
-    covariance="separate",
-    thresholds="scores",
-    sample_weight=None,
-    pos_label=None,
+    prior: Prior = "adaptive",
+    covariance: str = "separate",
+    thresholds: str = "scores",
+    sample_weight: Values = None,
+    pos_label: object = None,
 ) -> float:
     """Area under the Bayesian predictive ROC curve of a score.
 
@@ -248,7 +250,12 @@ def ebauc_score(
 
 
 def binormal_roc(
-    y_true, y_score, *, equal_variance=False, sample_weight=None, pos_label=None
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    equal_variance: bool = False,
+    sample_weight: Values = None,
+    pos_label: object = None,
 ) -> BinormalROC:
     """Smooth ROC curve of a score, from normal distributions fitted to both classes.
 

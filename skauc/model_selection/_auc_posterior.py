@@ -6,11 +6,13 @@ Section 7 of :mod:`skauc.posterior` and, for the adaptive prior,
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from ..intervals._projection import check_prior
+from ..intervals._projection import Prior, check_prior
 from ..posterior._auc_posterior import AUCPosterior, warnings_of
 from ..posterior._joint import AUCDifferencePosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
+from ..statistics._types import ArrayLike, Seed, Values
 from . import _doubts as doubts
 from ._blocks import evaluations_of
 from ._candidates import alike, candidate, joint_aucs, trained_a_subset
@@ -20,16 +22,16 @@ from .reading._estimators import fitted_clone
 
 
 def auc_posterior(
-    estimator,
-    X,
-    y=None,
+    estimator: Any,
+    X: Any,
+    y: Values = None,
     *,
-    prior="adaptive",
-    covariance="common",
-    rows="auto",
-    sample_weight=None,
-    pos_label=None,
-    groups=None,
+    prior: Prior = "adaptive",
+    covariance: str = "common",
+    rows: str = "auto",
+    sample_weight: Values = None,
+    pos_label: object = None,
+    groups: Values = None,
 ) -> AUCPosterior | PairwiseAUCPosterior:
     """Posterior of the AUC that a fitted classifier has on new rows.
 
@@ -198,15 +200,15 @@ def auc_posterior(
 
 
 def bayesian_val_score(
-    estimator,
-    X,
-    y=None,
+    estimator: Any,
+    X: Any,
+    y: Values = None,
     *,
-    prior="adaptive",
-    covariance="common",
-    sample_weight=None,
-    pos_label=None,
-    groups=None,
+    prior: Prior = "adaptive",
+    covariance: str = "common",
+    sample_weight: Values = None,
+    pos_label: object = None,
+    groups: Values = None,
 ) -> AUCPosterior | PairwiseAUCPosterior:
     """Fit a clone once and return the posterior of its AUC.
 
@@ -300,19 +302,19 @@ def bayesian_val_score(
 
 
 def auc_difference_posterior(
-    estimator_a,
-    estimator_b,
-    X,
-    y,
+    estimator_a: Any,
+    estimator_b: Any,
+    X: Any,
+    y: ArrayLike,
     *,
-    prior="adaptive",
-    covariance="common",
-    rows="auto",
-    n_resamples=2**14,
-    random_state=0,
-    sample_weight=None,
-    pos_label=None,
-    groups=None,
+    prior: Prior = "adaptive",
+    covariance: str = "common",
+    rows: str = "auto",
+    n_resamples: int = 2**14,
+    random_state: Seed = 0,
+    sample_weight: Values = None,
+    pos_label: object = None,
+    groups: Values = None,
 ) -> AUCDifferencePosterior | tuple[AUCDifferencePosterior, ...]:
     """Posterior of ``AUC_a − AUC_b`` for two or more fitted classifiers.
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -19,6 +20,7 @@ from ..statistics._checks import as_verbosity, check_integer, check_option
 from ..statistics._levels import balanced_variance
 from ..statistics._result import WholeAUC
 from ..statistics._rows import class_units
+from ..statistics._types import ArrayLike, Seed, Values
 from ..statistics._wald import Interval, interval_tails
 from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from .reading._affine_steps import has_frozen
@@ -90,7 +92,7 @@ class BootstrapAUC(WholeAUC, EstimateWithLimits):
         return self.replicates[np.isfinite(self.replicates)]
 
     def confidence_interval(
-        self, confidence_level=0.95, *, alternative="two-sided"
+        self, confidence_level: float = 0.95, *, alternative: str = "two-sided"
     ) -> Interval:
         """Interval of the estimate: the wider of two limits on either side.
 
@@ -136,18 +138,18 @@ class BootstrapAUC(WholeAUC, EstimateWithLimits):
 
 
 def bootstrap_auc(
-    estimator,
-    X,
-    y,
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
     *,
-    method=".632+",
-    n_resamples=200,
-    groups=None,
-    sample_weight=None,
-    pos_label=None,
-    random_state=0,
-    n_jobs=None,
-    verbose=0,
+    method: str = ".632+",
+    n_resamples: int = 200,
+    groups: Values = None,
+    sample_weight: Values = None,
+    pos_label: object = None,
+    random_state: Seed = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> BootstrapAUC:
     """Bootstrap estimate of the AUC of an estimator trained on these rows.
 

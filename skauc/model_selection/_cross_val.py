@@ -1,9 +1,10 @@
 """Cross-validated AUCs with their intervals, and comparisons over shared folds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn import get_config
@@ -23,6 +24,7 @@ from ..statistics._checks import as_verbosity, check_interval, check_option, sho
 from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._levels import placements
 from ..statistics._rows import class_units
+from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import ALTERNATIVES
 from ._doubts import warn_of_copies
 from .reading._estimators import (
@@ -38,16 +40,16 @@ _OF_TRAINING = 2.0
 
 
 def cross_val_auc(
-    estimator,
-    X,
-    y,
-    cv=5,
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    cv: Any = 5,
     *,
-    groups=None,
-    pos_label=None,
-    params=None,
-    n_jobs=None,
-    verbose=0,
+    groups: Values = None,
+    pos_label: object = None,
+    params: dict | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> AveragedAUC:
     """Cross-validated AUC with a confidence interval.
 
@@ -263,18 +265,18 @@ def _check_sizes(positive):
 
 
 def compare_cross_val_auc(
-    estimators,
-    X,
-    y,
-    cv=5,
+    estimators: Sequence | Mapping,
+    X: Any,
+    y: ArrayLike,
+    cv: Any = 5,
     *,
-    rope=0.01,
-    alternative="two-sided",
-    groups=None,
-    pos_label=None,
-    params=None,
-    n_jobs=None,
-    verbose=0,
+    rope: float = 0.01,
+    alternative: str = "two-sided",
+    groups: Values = None,
+    pos_label: object = None,
+    params: dict | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> CrossValAUCComparison | CrossValAUCComparisons:
     """Compare whole Pipelines by their cross-validated AUCs over the same folds.
 

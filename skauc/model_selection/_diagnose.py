@@ -1,17 +1,20 @@
 """Estimates of one AUC next to each other, and reasons not to trust it."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import stats
 from scipy.special import ndtr
 from sklearn.exceptions import NotFittedError
 
+from ..intervals._projection import Prior
 from ..posterior._auc_posterior import AUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._collections import refuse_collection
 from ..statistics._moments import class_moments
 from ..statistics._result import Result, shown
+from ..statistics._types import ArrayLike, Values
 from . import _doubts as doubts
 from ._posterior import evaluations
 from ._question import Question
@@ -156,15 +159,15 @@ class Diagnosis(Result):
 
 
 def diagnose(
-    estimator,
-    X,
-    y,
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
     *,
-    prior="adaptive",
-    rows="auto",
-    sample_weight=None,
-    pos_label=None,
-    groups=None,
+    prior: Prior = "adaptive",
+    rows: str = "auto",
+    sample_weight: Values = None,
+    pos_label: object = None,
+    groups: Values = None,
 ) -> Diagnosis | dict[tuple, Diagnosis]:
     """Compare several estimates of a model's AUC, and list reasons not to trust them.
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import ranks_nothing
 from ..statistics._checks import as_verbosity, check_integer, generator
 from ..statistics._result import Result
+from ..statistics._types import ArrayLike, Seed, Values
 from ._doubts import warn_of_copies
 from ._left_out_rows import SCORER_FITS, rows_left_out
 from ._question import Question
@@ -61,15 +63,15 @@ class AUCPermutationTest(Result):
 
 
 def auc_permutation_test(
-    estimator,
-    X,
-    y,
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
     *,
-    groups=None,
-    n_resamples=199,
-    random_state=0,
-    n_jobs=None,
-    verbose=0,
+    groups: Values = None,
+    n_resamples: int = 199,
+    random_state: Seed = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> AUCPermutationTest:
     """Test by permutations whether an estimator ranks new rows better than chance.
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -15,6 +16,7 @@ from ..leave_pair_out._objective import STOPPED
 from ..statistics._checks import as_verbosity
 from ..statistics._levels import empirical_auc
 from ..statistics._rows import class_units
+from ..statistics._types import Seed, Values
 from ..statistics._warn_caller import warn_caller
 from ._blocks import rows_in_memory
 from ._doubts import STOPPED_EARLY, copies_of, equal_rows, warn, warn_of_copies
@@ -32,7 +34,7 @@ from .reading._estimators import (
 )
 
 
-def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
+def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> Scorer:
     """Scorer that returns the leave-pair-out AUC of a fitted model, without refits.
 
     Answers: how often would a positive row outrank a negative row, if the model had
@@ -150,7 +152,13 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
 
 
 def make_cv_auc_scorer(
-    *, cv=5, pos_label=None, random_state=0, n_jobs=None, verbose=0, groups=None
+    *,
+    cv: Any = 5,
+    pos_label: object = None,
+    random_state: Seed = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    groups: Values = None,
 ) -> Scorer:
     """Scorer that cross-validates the AUC within the scored rows.
 

@@ -7,9 +7,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..adaptive._prior import AdaptivePrior
-from ..intervals._projection import check_covariance, check_prior
+from ..intervals._projection import Prior, check_covariance, check_prior
 from ..posterior._auc_posterior import NORMAL_DF, AUCPosterior
 from ..statistics._checks import check_option, short
+from ..statistics._types import Values
 from ..statistics._warn_caller import warn_caller
 from ._blocks import evaluations_of
 from ._question import Question
@@ -139,12 +140,12 @@ class Scorer:
 
 def make_cbauc_scorer(
     *,
-    prior="adaptive",
-    covariance="common",
-    rows="auto",
-    scale="auc",
-    pos_label=None,
-    groups=None,
+    prior: Prior = "adaptive",
+    covariance: str = "common",
+    rows: str = "auto",
+    scale: str = "auc",
+    pos_label: object = None,
+    groups: Values = None,
 ) -> Scorer:
     """Scorer that ranks fitted classifiers by their Bayesian AUC.
 
@@ -254,11 +255,11 @@ def make_cbauc_scorer(
 
 def make_ebauc_scorer(
     *,
-    prior="adaptive",
-    covariance="separate",
-    rows="auto",
-    thresholds="scores",
-    pos_label=None,
+    prior: Prior = "adaptive",
+    covariance: str = "separate",
+    rows: str = "auto",
+    thresholds: str = "scores",
+    pos_label: object = None,
 ) -> Scorer:
     """Scorer that returns EBAUC, the area under the predictive ROC curve.
 
@@ -322,7 +323,11 @@ def make_ebauc_scorer(
 
 
 def make_bee_scorer(
-    *, prior="adaptive", covariance="common", rows="auto", pos_label=None
+    *,
+    prior: Prior = "adaptive",
+    covariance: str = "common",
+    rows: str = "auto",
+    pos_label: object = None,
 ) -> Scorer:
     """Scorer that returns 1 minus the Bayesian error estimate (BEE).
 

@@ -5,10 +5,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from ..intervals._projection import check_prior
+from ..intervals._projection import Prior, check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs
 from ..statistics._checks import (
@@ -19,6 +20,7 @@ from ..statistics._checks import (
     generator,
 )
 from ..statistics._result import Estimates
+from ..statistics._types import ArrayLike, Seed, Values
 from . import _doubts as doubts
 from ._candidates import alike, candidates_of, joint_aucs, selection_bias
 from ._scorers import Scorer
@@ -101,7 +103,7 @@ class SearchPosterior(Estimates):
             f"pos_label={self.selected.pos_label!r})"
         )
 
-    def difference(self, i, j) -> AUCDifferencePosterior:
+    def difference(self, i: int, j: int) -> AUCDifferencePosterior:
         """Posterior of ``AUC_i − AUC_j`` for two candidates.
 
         Parameters
@@ -125,7 +127,7 @@ class SearchPosterior(Estimates):
             pos_label=self.selected.pos_label,
         )
 
-    def simplest(self, order, within=1.0) -> int:
+    def simplest(self, order: ArrayLike, within: float = 1.0) -> int:
         """Simplest candidate within some standard deviations of the best.
 
         Parameters
@@ -175,17 +177,17 @@ class SearchPosterior(Estimates):
 
 
 def search_posterior(
-    search,
-    X,
-    y,
+    search: Any,
+    X: Any,
+    y: ArrayLike,
     *,
-    prior=None,
-    n_jobs=None,
-    verbose=0,
-    n_resamples=4000,
-    random_state=0,
-    fit_params=None,
-    groups=None,
+    prior: Prior | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    n_resamples: int = 4000,
+    random_state: Seed = 0,
+    fit_params: dict | None = None,
+    groups: Values = None,
 ) -> SearchPosterior:
     """Joint posterior of the AUCs of all candidates of a search.
 

@@ -1,12 +1,15 @@
 """Tools for a search: a splitter and a rule of choice."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..statistics._checks import as_numbers, check_interval, check_option
+from ..statistics._types import Values
 from . import _doubts as doubts
 from .reading._estimators import n_rows
 
@@ -38,7 +41,9 @@ class ResubstitutionSplit:
     ([0, 1, 2], [0, 1, 2])
     """
 
-    def split(self, X, y=None, groups=None):
+    def split(
+        self, X: Any, y: object = None, groups: Values = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield a single pair ``(train, test)``: the numbers of all rows, twice.
 
         Parameters
@@ -67,11 +72,13 @@ class ResubstitutionSplit:
         rows = np.arange(n_rows(X))
         yield rows, rows.copy()
 
-    def get_n_splits(self, X=None, y=None, groups=None) -> int:
+    def get_n_splits(
+        self, X: object = None, y: object = None, groups: object = None
+    ) -> int:
         """Return 1."""
         return 1
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Request the groups, which the scorer must request, too."""
         request = MetadataRequest(owner=self)
         if get_config()["enable_metadata_routing"]:
@@ -135,7 +142,9 @@ def simplest_of(near, order, score) -> int:
     return int(rows[np.lexsort((-score[rows], order[rows]))[0]])
 
 
-def one_sd_rule(parameter, simplest="smallest", *, within=1.0) -> OneSDRule:
+def one_sd_rule(
+    parameter: str, simplest: str = "smallest", *, within: float = 1.0
+) -> OneSDRule:
     """Rule for ``GridSearchCV(refit=…)``: the simplest of the best candidates.
 
     Answers: which is the simplest candidate that is not clearly worse than the best? It

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from ..statistics._checks import (
@@ -102,7 +103,14 @@ class AUCPosterior(AUCDistribution):
     pos_label: Any = None
 
     @classmethod
-    def from_components(cls, D, v, q, df, weight=1.0) -> AUCPosterior:
+    def from_components(
+        cls,
+        D: ArrayLike,
+        v: ArrayLike,
+        q: ArrayLike,
+        df: ArrayLike,
+        weight: ArrayLike = 1.0,
+    ) -> AUCPosterior:
         """Mixture from the parameters of its components, which broadcast.
 
         Parameters
@@ -124,7 +132,9 @@ class AUCPosterior(AUCDistribution):
         return cls(weight, D, v, q, check_numbers("df", df, 1))
 
     @classmethod
-    def normal(cls, mean_probit, variance, **entered) -> AUCPosterior:
+    def normal(
+        cls, mean_probit: float, variance: float, **entered: Any
+    ) -> AUCPosterior:
         """Posterior in which ``Z = Φ⁻¹(AUC)`` is normal.
 
         Parameters
@@ -200,7 +210,7 @@ class AUCPosterior(AUCDistribution):
         """
         return self._components.mean()
 
-    def interval(self, confidence_level=0.95) -> Interval:
+    def interval(self, confidence_level: float = 0.95) -> Interval:
         """Equal-tailed credible interval ``(low, high)``.
 
         If all pairs of rows left out are ordered, ``high`` is 1, as the limit of
@@ -223,7 +233,7 @@ class AUCPosterior(AUCDistribution):
         """``Φ⁻¹(mean)``, accurate even if the mean rounds to 0 or 1."""
         return self._components.mean_probit()
 
-    def choice(self, scale="auc") -> float:
+    def choice(self, scale: str = "auc") -> float:
         """Score by which the candidates of *one* data set should be ranked.
 
         It is the mean, except under :class:`skauc.AdaptivePrior`, which ranks training
@@ -253,17 +263,17 @@ class AUCPosterior(AUCDistribution):
         """Posterior variance of the AUC."""
         return self._components.variance()
 
-    def cdf(self, x):
+    def cdf(self, x: ArrayLike) -> Any:
         """``P(AUC ≤ x | data)``, elementwise."""
         return _of_probits(self._components.cdf, x)
 
-    def sf(self, x):
+    def sf(self, x: ArrayLike) -> Any:
         """``P(AUC > x | data)``, elementwise, accurate when it is small."""
         # P(Z > z) = P(−Z < −z): the lower tail does not cancel as 1 − cdf does
         mirrored = self._components.mirrored()
         return _of_probits(lambda z: mirrored.cdf(-z), x)
 
-    def pdf(self, x):
+    def pdf(self, x: ArrayLike) -> Any:
         """Posterior density of the AUC on (0, 1), elementwise."""
         components = self._components
 
@@ -277,7 +287,7 @@ class AUCPosterior(AUCDistribution):
 
         return _of_probits(density, x)
 
-    def ppf(self, q):
+    def ppf(self, q: ArrayLike) -> Any:
         """Quantiles of the AUC, elementwise."""
         q = check_numbers("q", q, 0, 1)
         components = self._components
@@ -369,7 +379,7 @@ class AUCPosteriors(Estimates):
         """Posterior standard deviations, shape (m,)."""
         return np.array([posterior.std() for posterior in self.posteriors])
 
-    def interval(self, confidence_level=0.95) -> Interval:
+    def interval(self, confidence_level: float = 0.95) -> Interval:
         """Equal-tailed credible intervals.
 
         Parameters

@@ -102,7 +102,9 @@ class NormalInverseWishart:
                 f"smallest eigenvalue {lowest:.6g}"
             )
 
-    def project(self, w, neg: Moments, pos: Moments, covariance) -> ProjectedPosterior:
+    def project(
+        self, w: np.ndarray, neg: Moments, pos: Moments, covariance: str
+    ) -> ProjectedPosterior:
         """Posterior of the scores ``wᵀx`` from their moments; O(P), no P×P matrix.
 
         Parameters

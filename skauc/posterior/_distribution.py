@@ -4,10 +4,13 @@ A child class has ``mean``, ``var`` and ``ppf``; spread, interval, text, tables 
 picture follow from these.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..statistics._checks import check_level, generator
 from ..statistics._result import EstimatedAUC, WholeAUC
+from ..statistics._types import Seed
 from ..statistics._wald import Interval
 
 
@@ -34,7 +37,7 @@ class Distribution(EstimatedAUC):
         """Posterior median."""
         return float(self.ppf(0.5))
 
-    def interval(self, confidence_level=0.95) -> Interval:
+    def interval(self, confidence_level: float = 0.95) -> Interval:
         """Equal-tailed credible interval ``(low, high)``.
 
         Parameters
@@ -64,7 +67,7 @@ class Distribution(EstimatedAUC):
 class AUCDistribution(WholeAUC, Distribution):
     """Parent of the posteriors of an AUC."""
 
-    def rvs(self, size=None, random_state=None):
+    def rvs(self, size: Any = None, random_state: Seed = None) -> Any:
         """Random draws from the posterior of the AUC.
 
         Parameters

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 from scipy.stats import qmc
 
@@ -73,17 +74,17 @@ class AUCDifferencePosterior(Distribution):
         """Posterior variance of the difference."""
         return float(self.difference.var())
 
-    def cdf(self, x):
+    def cdf(self, x: ArrayLike) -> Any:
         """``P(AUC_a − AUC_b ≤ x | data)``, elementwise."""
         x = as_numbers("x", x)
         below = np.searchsorted(np.sort(self.difference), x, side="right")
         return below / len(self.draws_a)
 
-    def sf(self, x):
+    def sf(self, x: ArrayLike) -> Any:
         """``P(AUC_a − AUC_b > x | data)``; non-inferiority is ``sf(-margin)``."""
         return 1 - self.cdf(x)
 
-    def ppf(self, q):
+    def ppf(self, q: ArrayLike) -> Any:
         """Quantiles of the difference, elementwise."""
         return np.quantile(self.difference, check_numbers("q", q, 0, 1))
 

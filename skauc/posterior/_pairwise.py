@@ -8,8 +8,10 @@ used, in which all pairs are high together and low together.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from ..statistics._checks import as_numbers, check_numbers
@@ -95,12 +97,12 @@ class PairwiseAUCPosterior(AUCDistribution):
         bound = np.mean([pair.std() for pair in self.pairs.values()]) ** 2
         return float(min(spread, bound))
 
-    def ppf(self, q):
+    def ppf(self, q: ArrayLike) -> Any:
         """Quantiles of the average, elementwise: the mean quantiles of the pairs."""
         q = check_numbers("q", q, 0, 1)
         return np.mean([pair.ppf(q) for pair in self.pairs.values()], axis=0)[()]
 
-    def interval(self, confidence_level=0.95) -> Interval:
+    def interval(self, confidence_level: float = 0.95) -> Interval:
         """Equal-tailed credible interval: the mean limits of the pairs.
 
         Parameters
@@ -115,17 +117,17 @@ class PairwiseAUCPosterior(AUCDistribution):
         low, high = np.mean(limits, axis=0).tolist()
         return Interval(low, high)
 
-    def cdf(self, x):
+    def cdf(self, x: ArrayLike) -> Any:
         """``P(average AUC ≤ x | data)``, elementwise."""
         x = as_numbers("x", x)
         level = np.interp(x, self._quantiles, _U, left=-np.inf, right=np.inf)
         return ndtr(np.where(np.isnan(x), np.nan, level))[()]
 
-    def sf(self, x):
+    def sf(self, x: ArrayLike) -> Any:
         """``P(average AUC > x | data)``, elementwise."""
         return 1 - self.cdf(x)
 
-    def pdf(self, x):
+    def pdf(self, x: ArrayLike) -> Any:
         """Posterior density of the average, elementwise: 1/(d quantile/dq)."""
         x = as_numbers("x", x)
         u, quantiles = np.interp(x, self._quantiles, _U), self._quantiles

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ._block import as_rows
@@ -18,7 +17,7 @@ from ._checks import as_numbers, check_flag, check_weights
 from ._collections import columns_named, refuse_collection
 from ._numerics import RANGE, TINY, block_rows, dense, parts_of
 from ._row_blocks import row_blocks
-from ._types import Column
+from ._types import ArrayLike, Values
 
 _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
 
@@ -74,7 +73,7 @@ class Moments:
 
     @classmethod
     def from_samples(
-        cls, X: Any, sample_weight: Column = None, *, featurewise: bool = False
+        cls, X: Any, sample_weight: Values = None, *, featurewise: bool = False
     ) -> Moments:
         """Moments of the rows of X.
 
@@ -174,8 +173,8 @@ class Moments:
 
 def class_moments(
     X: Any,
-    positive: Column = None,
-    sample_weight: Column = None,
+    positive: Values = None,
+    sample_weight: Values = None,
     *,
     featurewise: bool = False,
 ) -> tuple[Moments, Moments]:

@@ -3,5 +3,5 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-Column = ArrayLike | None  # one value for each row, or nothing
+Values = ArrayLike | None  # of an argument that may be left out
 Seed = int | np.random.Generator | np.random.RandomState | None

@@ -175,19 +175,16 @@ def test_a_narrow_figure_holds_its_titles_and_legend(plt):
         figure, ax = plt.subplots(figsize=(3.5, 3), layout="constrained")
         result.plot(ax)
         figure.draw_without_rendering()
-        title = ax.xaxis.label.get_window_extent()
-        assert title.x0 >= 0
-        assert title.x1 <= figure.bbox.x1
-        if (legend := ax.get_legend()) is not None:
-            box = legend.get_window_extent()
-            lines = [(line.get_path(), line.get_transform()) for line in ax.lines]
-            for bars in ax.collections[1:]:
-                lines += [(path, bars.get_transform()) for path in bars.get_paths()]
-            assert not any(
-                path.transformed(t).intersects_bbox(box) for path, t in lines
-            )
-            if box.y1 < ax.bbox.y0:
-                assert box.y1 <= title.y0
+        title, legend = ax.xaxis.label.get_window_extent(), ax.get_legend()
+        assert 0 <= title.x0 < title.x1 <= figure.bbox.x1
+        box = title if legend is None else legend.get_window_extent()
+        assert legend is None or not box.overlaps(title)
+        paths = [(line.get_path(), line) for line in ax.lines]
+        paths += [
+            (path, bars) for bars in ax.collections[1:] for path in bars.get_paths()
+        ]
+        drawn = [path.transformed(artist.get_transform()) for path, artist in paths]
+        assert not any(path.intersects_bbox(box) for path in drawn)
 
 
 def test_an_empirical_curve_is_drawn_with_its_bands():

@@ -299,7 +299,6 @@ def test_predictions_take_the_offset():
     log_p = model.predict_log_proba(X, offset=offset)
     assert log_p[:, 0] == pytest.approx(np.log(expit(-f)))
     assert np.array_equal(model.predict(X, offset=offset), f > 0)
-    assert model.score(X, Y, offset=offset) == np.mean((f > 0) == Y)
     assert model.decision_function(X) == pytest.approx(f - offset)
     low, high = model.predict_interval(X, offset=offset)
     assert np.all((low < expit(f)) & (expit(f) < high))
