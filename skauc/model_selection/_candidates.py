@@ -11,8 +11,8 @@ where μ_ik is the mean of component k of the model, σ_i the spread inside comp
 and ρ_ij the correlation of the scores within the classes, so that models with the same
 ranking do not differ. The last term is the uncertainty of the rows left out. Where the
 model of the data set is wrong, it is wrong along each direction in another way: μ_ik −
-μ̄_i and σ_i are √2 times those of the model, as long as candidate i has no larger
-variance than its own posterior (chosen and judged: benchmarks/README.md). Held-out
+μ̄_i and σ_i are √2 times those of the model (chosen and judged: benchmarks/README.md),
+but no candidate has a larger variance than its posterior or the report. Held-out
 rows have DeLong's covariance of empirical AUCs, conjugate priors their spread times ρ.
 """
 
@@ -89,10 +89,10 @@ class Candidate:
         return bool(self.rows.any())
 
 
-def candidate(evaluation: Evaluation, posterior=None) -> Candidate:
-    """An evaluated model as a candidate, under its own posterior or a report of it."""
-    posterior = evaluation.posterior if posterior is None else posterior
-    model, known = evaluation.model, (posterior, evaluation.choice)
+def candidate(evaluation: Evaluation) -> Candidate:
+    """An evaluated model as a candidate."""
+    posterior, model = evaluation.posterior, evaluation.model
+    known = posterior, evaluation.choice
     if evaluation.reason_unranked is not None:  # the AUC is certainly ½
         return Candidate(*known, np.zeros(len(model.score)))
     mean, variance = posterior.probit_moments()
@@ -113,7 +113,7 @@ def candidate(evaluation: Evaluation, posterior=None) -> Candidate:
         return Candidate(*known, deviation * along, luck=luck)
     projection = evaluation.projection
     between, within = projection.beliefs
-    # no candidate has a larger variance than its posterior
+    # no candidate has a larger variance than its own posterior
     most = min(_WIDER, deviation / np.hypot(within, np.linalg.norm(between)))
     # c: half of w_c (z − m); without rows left out, z − m is that of the ridge models
     luck, size = 0.0, projection.model.size
@@ -176,14 +176,16 @@ def joint_aucs(candidates: list[Candidate], rho, reported=None) -> JointAUCs:
     ranks = np.array([c.ranks for c in candidates])
     if not ranks.any():
         return JointAUCs(centre, V)
-    known, same = ranks, ranks
-    level = moments[:, 0] - centre
+    level, known, same = moments[:, 0] - centre, ranks, ranks
     if reported is not None and ranks[reported]:
-        # a report is not made wider by the candidates beside it
-        V = V * min(1.0, moments[reported, 1] / V[reported, reported])
         # candidates of other features have another model, with another error
-        keys = [c.key == candidates[reported].key for c in candidates]
-        known, same = np.arange(len(ranks)) == reported, ranks & np.array(keys)
+        key = candidates[reported].key
+        same = ranks & np.array([c.key == key for c in candidates])
+        known = np.arange(len(ranks)) == reported
+        if key is not None:  # no error of that model is larger than the report's
+            own, most = np.sqrt(np.diag(V)), np.sqrt(moments[reported, 1])
+            shrunk = np.where(same, most / np.maximum(own, most), 1.0)
+            V = V * np.outer(shrunk, shrunk)
     # variance that is missing in V: it belongs to the common level and cancels in
     # differences
     missing = moments[:, 1] - np.diag(V)
@@ -388,5 +390,6 @@ def _made(data, question, fit_params, may_fail, model, params, report):
             raise
     [reported] = evaluations(model, X, y, weight, question)
     scored = replace(reported, question=replace(question, left_out="closed form"))
-    # only the level and the variance: a corrected score of one would be unfair
-    return candidate(scored, reported.posterior if report else None)
+    found = candidate(scored)
+    # only the level: a corrected score of one candidate would be unfair
+    return replace(found, posterior=reported.posterior) if report else found
