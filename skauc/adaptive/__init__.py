@@ -63,15 +63,15 @@ mathematics of this folder:
    n rows, ``z = Φ⁻¹((an + ½)/(n + 1))``, s_b² Hanley and McNeil's variance in probits:
 
        w = max(⅔, 1 − s_b²/(z − m)²),  estimate  m + w (z − m),
-       variance  (1 + ½ lg(1 + 10 P/n)) s_b²  at the estimate.
+       variance  (1 + ¾ P/(P + .4 n)) s_b²  at the estimate.
 
    If z and the mean difference along w have opposite signs, z is replaced by 0. Where z
    is far from m, as on texts of few words, the model does not describe the rows; the
    weight is James and Stein's. All ways of leaving rows out have this variance; the
    noise of a solver, or placements of pairs that vary more than Hanley and McNeil's,
-   enlarge s_b². Candidates are ranked by m alone, or by ``m + ⅓ (z − m)`` if refits are
-   requested or pairs are free: where d reaches into the null space of at most 200 rows.
-   AUCs are reported by the estimate.
+   enlarge s_b². Candidates are ranked by the mean of m_k under the first two
+   covariances, or a third of the way from there to z if refits are requested. AUCs are
+   reported by the estimate.
    A model without rows left out uses the mean disagreement ``z − m`` of nine ridge
    models of the same rows: estimate ``m + .3 mean(z − m)``, the variance plus .3².
 

@@ -12,7 +12,8 @@ from ..statistics._levels import balanced_variance, shrunk_auc
 # Chosen on half of the panel's data sets, judged on the others: benchmarks/README.md
 LEAST_WEIGHT = 2 / 3  # smallest weight of the AUC of rows left out
 MISFIT = 0.3  # root mean square error of the model alone on real rows, in probits
-SPREAD = 0.5  # growth of a report's variance for ten times as many features
+SPREAD = 0.75  # growth of a report's variance with the number of features
+HALF_GROWN = 0.4  # features a row at which half of it is reached
 FEW_FEATURES = 10  # with fewer than n/10 features a fit adapts less to its rows
 CONTRAST = 1 / 3  # w_c: weight of rows left out in ranking, if requested
 SHARED = 0.3  # κ: share of the ridge models' disagreement that other models share
@@ -35,8 +36,9 @@ class DataSize:
 
     @property
     def spread(self) -> float:
-        """Variance of a report in units of the source's: ``1 + ½ lg(1 + 10 P/n)``."""
-        return 1 + SPREAD * float(np.log10(1 + self.crowding))
+        """Variance of a report in units of the source's: ``1 + ¾ P/(P + .4 n)``."""
+        half = HALF_GROWN * (self.n_neg + self.n_pos)
+        return 1 + SPREAD * self.n_features / (self.n_features + half)
 
     def probit(self, auc) -> float:
         """``Φ⁻¹((a n + ½)/(n + 1))``: finite where an AUC of n rows is 0 or 1."""

@@ -332,7 +332,7 @@ def test_join_is_the_weighted_mean_of_probits(n_neg, n_pos, P, signal, auc):
     w = max(2 / 3, 1 - (error(m + 2 / 3 * (z - m)) / (z - m)) ** 2)
     estimate = m + w * (z - m)
     assert posterior.mean_probit() == pytest.approx(estimate)
-    deviation = np.sqrt(1 + np.log10(1 + 10 * P / n) / 2) * error(estimate)
+    deviation = np.sqrt(1 + 0.75 * P / (P + 0.4 * n)) * error(estimate)
     assert np.sqrt(posterior.probit_moments()[1]) == pytest.approx(deviation)
     assert projection.towards(Left(auc), 1 / 3) == pytest.approx((z - m) / 3)
     # all pairs left out are ordered: as Clopper and Pearson's limit
