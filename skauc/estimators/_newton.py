@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -159,13 +159,8 @@ class Objective:
 
     @property
     def scaled_and_null(self):
-        """Matrix to the original parameters from all ``sB``, and those of no effect.
-
-        Both are empty if all have an effect.
-        """
+        """Matrix to the original parameters from all ``sB``, and those of no effect."""
         frame, M = self.coordinates, self.coding.T.shape[1]
-        if frame.R is None:
-            return np.zeros((M * frame.rank, 0)), np.zeros((0, 0))
         return self._original(replace(frame, R=None)), np.kron(np.eye(M), frame.null)
 
     def _original(self, coordinates):
@@ -246,7 +241,7 @@ def _within(basis, H):
     return H if basis is None else basis.T @ H @ basis
 
 
-def ascend(objective, point, d, most=_HALVINGS):
+def ascend(objective, point, d, most):
     """The first of ``θ + d, θ + d/2, …`` where the objective does not fall, or None."""
     # a fall within the rounding of a sum over all rows is allowed
     lowest = point.objective - _ROUNDING * max(abs(point.objective), 1)
@@ -258,38 +253,29 @@ def ascend(objective, point, d, most=_HALVINGS):
 
 
 class Climb(NamedTuple):
-    """The last point of Newton's method, and why it stopped."""
+    """The last point of Newton's method, and whether it is the optimum."""
 
     point: Point
     step: Step
     small: bool  # whether the last step was small: the optimum is reached
-    stopped: Any  # the result of ``stop``
     n_iter: int
 
 
-def climb(objective, point, basis=None, *, tol=1e-8, max_iter=50, stop=None) -> Climb:
-    """Take Newton steps with halving from a point, within the span of a basis.
-
-    The steps end when ``stop(point, step, previous decrement)`` is not None.
-    """
-    previous, stopped = 0.0, None
+def climb(objective, point, basis=None, *, tol=1e-8, max_iter=50) -> Climb:
+    """Take Newton steps with halving from a point, within the span of a basis."""
     smallest = tol**2 * objective.rows.total / objective.rows.n_rows
     for n_iter in range(max_iter + 1):
         step = newton_step(objective, point, basis)
-        stopped = stop and stop(point, step, previous)
         rounding = _EPS * abs(point.objective)  # smaller gains are rounding
         small = step.gradient <= tol and step.decrement2 <= max(smallest, rounding)
-        small = small and not stopped
-        if small:  # take this last step: it squares the error
-            last = ascend(objective, point, step.d, most=0)
-            point = point if last is None else last
-        if small or stopped or n_iter == max_iter:
+        if n_iter == max_iter and not small:
             break
-        following = ascend(objective, point, step.d)
-        if following is None:
+        # a small step is the last one: it squares the error
+        following = ascend(objective, point, step.d, 0 if small else _HALVINGS)
+        point = following or point
+        if small or following is None:
             break
-        point, previous = following, step.decrement2
-    return Climb(point, step, small, stopped, n_iter)
+    return Climb(point, step, small, n_iter)
 
 
 def solve(A, b):
