@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ..statistics._numerics import RANGE
 from ._likelihood import Coding, likelihood_terms
 from ._rows import FitRows
 
@@ -184,36 +183,18 @@ class Objective:
 
 def standardised(rows, coding):
     """Coordinates of the rows, the coding with its shift, and the sums at B = 0."""
-    P = rows.n_features
-    size = P + coding.fit_intercept
+    first, *others = rows.class_moments(featurewise=True)
+    whole = sum(others, first)
+    square, variance = whole.mean**2, whole.scatter / whole.n
+    if not coding.fit_intercept:
+        variance = variance + square
+    elif np.any(square > _LARGE_MEAN * variance):
+        coding = replace(coding, shift=whole.mean)
+    size = len(square) + coding.fit_intercept
     zero = np.zeros((size, coding.T.shape[1]))
-    with np.errstate(over="ignore", invalid="ignore"):
-        terms = rows.sum(likelihood_terms, coding, zero)
-        # Σ w x² ≤ Σ w max x²
-        square, (low, high) = np.diag(terms[2])[:P], RANGE
-        if not np.all((square > rows.total * low**2) & (square < high)):
-            rows.class_moments()  # raises with the reason
+    terms = rows.sum(likelihood_terms, coding, zero)
     gram = terms[2][:size, :size]
-    mean, variance = _mean_and_variance(gram, P, rows.total)
-    if np.any(mean**2 > _LARGE_MEAN * variance):
-        coding = replace(coding, shift=mean)
-        terms = rows.sum(likelihood_terms, coding, zero)
-        gram = terms[2][:size, :size]
-        _, variance = _mean_and_variance(gram, P, rows.total)
     return Coordinates.of_gram(gram, variance, coding.shift), coding, terms
-
-
-def _mean_and_variance(gram, P, total):
-    """Mean and variance of P features from ``X̃ᵀdiag(w)X̃``, up to a factor.
-
-    Without an intercept they are 0 and the mean square.
-    """
-    if len(gram) == P:
-        return np.zeros(P), np.diag(gram) / total
-    gram = gram / gram[-1, -1]
-    # Σ x²/n − x̄² cancels for large x̄; such features are shifted
-    mean = gram[:-1, -1]
-    return mean, np.maximum(np.diag(gram)[:-1] - mean**2, 0)
 
 
 class Step(NamedTuple):
