@@ -116,14 +116,12 @@ def _of_objects(y):
 
 
 def _without_label(y):
-    """Whether each row holds no label; may be empty if all rows hold one."""
+    """Whether each row holds no label."""
     if y.dtype.kind == "f":
         return ~np.isfinite(y) | (y != np.floor(y))
-    if y.dtype.kind != "O":
-        return np.full(len(y), y.dtype.kind in "mM")
-    # by the few types, which is faster than by the values
-    kinds = {k for k in set(map(type, y)) if not issubclass(k, _LABELS)}
-    return [type(value) in kinds for value in y if kinds]
+    if y.dtype.kind == "O":
+        return [not isinstance(value, _LABELS) for value in y]
+    return np.full(len(y), y.dtype.kind in "mM")
 
 
 def distinct_labels(y, *, name="y_true") -> np.ndarray:
