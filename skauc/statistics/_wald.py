@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 from ._checks import check_level, check_option
-from ._result import Result
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -72,8 +71,8 @@ def interval_tails(confidence_level, alternative="two-sided") -> tuple[float, fl
     }[alternative]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class WaldTable(Result):
+@dataclass(frozen=True, eq=False)
+class WaldTable:
     """Estimates and their standard errors; arrays of one shape, or single numbers.
 
     Parameters
@@ -98,7 +97,6 @@ class WaldTable(Result):
     bounds: tuple = (-np.inf, np.inf)
     names: Any = None
     alternative: str = "two-sided"
-    _rows_in_text = True
 
     def __post_init__(self):
         for name in ("estimate", "error"):
@@ -124,13 +122,14 @@ class WaldTable(Result):
 
     def cdf(self, z):
         """Distribution function F of the statistic."""
-        return ndtr(z) if np.isinf(self.df) else stdtr(self.df, z)
+        return stdtr(self.df, z)
 
     def limits(self, confidence_level=0.95, alternative=None) -> Interval:
         """``estimate ± F⁻¹(1 − tail) SE``, inside the bounds."""
         tails = interval_tails(confidence_level, alternative or self.alternative)
-        ppf = ndtri if np.isinf(self.df) else lambda p: stdtrit(self.df, p)
-        down, up = (-ppf(t) * self.error if t else np.inf for t in tails)
+        down, up = (
+            -stdtrit(self.df, tail) * self.error if tail else np.inf for tail in tails
+        )
         least, most = self.bounds
         low, high = self.estimate - down, self.estimate + up
         return Interval(_plain(np.maximum(low, least)), _plain(np.minimum(high, most)))
@@ -149,9 +148,6 @@ class WaldTable(Result):
         columns = np.broadcast_arrays(*map(np.atleast_1d, numbers.values()))
         names = {} if self.names is None else {"": list(self.names)}
         return names | {k: v.tolist() for k, v in zip(numbers, columns, strict=True)}
-
-    def _columns(self):
-        return self.columns()
 
 
 def _plain(value):

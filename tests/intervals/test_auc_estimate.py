@@ -231,7 +231,7 @@ def test_one_row_in_a_class(method):
     [
         ({"y_score": np.where(np.arange(113) == 4, np.nan, NDKA)},
          "y_score must not be NaN, got nan in row 4"),
-        ({"y_score": NDKA[1:]}, r"each of the 113 rows of y_true, got shape \(112,\)"),
+        ({"y_score": NDKA[1:]}, r"each of the 113 rows, got shape \(112,\)"),
         ({"y_true": np.ones(113)}, "y_true must hold both classes, got only 1.0"),
         ({"groups": [1, 2]}, "groups must have one value .* 113 rows .* got 2"),
         ({"sample_weight": -np.ones(113)}, "sample_weight must be 0 or .* got -1.0"),
