@@ -82,7 +82,7 @@ def balanced_counts(positive, K):
     every_second = np.r_[circle[::2], circle[1::2]]
     for mask, samples in ((~positive, circle), (positive, every_second)):
         rows = rng.permutation(np.flatnonzero(mask))
-        start = np.arange(len(rows)) * K // max(len(rows), 1)
+        start = np.arange(len(rows)) * K // len(rows)
         for place, sample in enumerate(samples):
             counts[sample, rows] = _copies((place - start) % K, K)
     return counts
@@ -95,9 +95,8 @@ def _copies(since, K):
     kept = np.flatnonzero((since >= max(round(K / np.e), 1)) | (n == 1))
     kept = kept[np.argsort(since[kept], kind="stable")]
     counts = np.zeros(n, dtype=np.int64)
-    if n:
-        counts[kept] = n // len(kept)
-        counts[kept[: n % len(kept)]] += 1
+    counts[kept] = n // len(kept)
+    counts[kept[: n % len(kept)]] += 1
     return counts
 
 

@@ -23,7 +23,7 @@ from ..statistics._row_blocks import gathered, row_blocks
 from ..statistics._rows import Rows
 from ._posterior import Evaluation, evaluations
 from ._sample import Sample, sample_of_classes
-from ._training_rows import (
+from ._verdict import (
     ASSUMED,
     CONTRACT,
     DETECTED,

@@ -13,7 +13,7 @@ ranking do not differ. The last term is the uncertainty of the rows left out. He
 rows have DeLong's covariance of empirical AUCs, conjugate priors their spread times ρ.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -65,7 +65,7 @@ class Candidate:
     posterior: AUCPosterior
     choice: float
     rows: np.ndarray
-    between: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    between: np.ndarray | tuple = ()
     key: object = None
     shift: float = 0.0
     has_source: bool = False
@@ -241,7 +241,7 @@ def _unit(vector):
 # ------------------------------------------------------- the candidates of a search
 
 
-def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> tuple:
+def candidates_of(search, X, y, prior, n_jobs, verbose, fit_params, groups) -> tuple:
     """Candidates of a fitted search, refitted to all rows; or fitted models.
 
     Parameters
@@ -250,9 +250,10 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> 
     X, y : rows and labels
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
     n_jobs : int or None
+    verbose : int
     fit_params : dict or None
         Further parameters of ``fit``.
-    groups : array-like of shape (n,), default=None
+    groups : array-like of shape (n,) or None
         None takes those of ``fit_params``.
 
     Returns
@@ -294,7 +295,8 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> 
     may_fail = isinstance(getattr(search, "error_score", None), Real)
     make = partial(_made, (X, y, weight), question, fit_params, may_fail)
     pairs = zip(models, is_best, strict=True)
-    found = in_parallel((partial(make, *of, report=best) for of, best in pairs), n_jobs)
+    calls = (partial(make, *model, report=best) for model, best in pairs)
+    found = in_parallel(calls, n_jobs, verbose)
     fitted = [k for k, one in enumerate(found) if one is not None]
     if not fitted:
         raise ValueError("search must have a candidate whose fit succeeds, got none")

@@ -23,7 +23,7 @@ from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
 from ._question import Question
 from ._sample import Sample
-from ._training_rows import ASSUMED, HELD_OUT, judge_rows, known_verdict
+from ._verdict import ASSUMED, HELD_OUT, judge_rows, known_verdict
 from .reading._fitted_model import FittedModel, fitted_models
 from .reading._opened_model import NotLinearError
 

@@ -11,7 +11,13 @@ import numpy as np
 from ..intervals._projection import check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs
-from ..statistics._checks import as_numbers, check_integer, check_interval, generator
+from ..statistics._checks import (
+    as_numbers,
+    as_verbosity,
+    check_integer,
+    check_interval,
+    generator,
+)
 from ..statistics._result import Estimates
 from . import _doubts as doubts
 from ._candidates import alike, candidates_of, joint_aucs, selection_bias
@@ -179,6 +185,7 @@ def search_posterior(
     *,
     prior=None,
     n_jobs=None,
+    verbose=0,
     n_resamples=4000,
     random_state=0,
     fit_params=None,
@@ -209,6 +216,8 @@ def search_posterior(
         search.
     n_jobs : int, default=None
         Number of candidates that are fitted in parallel, as in joblib.
+    verbose : int, default=0
+        Verbosity of joblib, which shows the progress of these fits; 0 is silent.
     n_resamples : int, default=4000
         Number of draws for ``p_best`` and ``expected_loss``; the standard error of a
         probability is at most ``0.5/√n_resamples``.
@@ -296,7 +305,7 @@ def search_posterior(
     names = list(search) if isinstance(search, Mapping) else None
     search = search if names is None else list(search.values())
     candidates, k, table = candidates_of(
-        search, X, y, prior, n_jobs, fit_params, groups
+        search, X, y, prior, n_jobs, as_verbosity(verbose), fit_params, groups
     )
     table["row"] = table["row"] if names is None else np.array(names, dtype=object)
     rho = alike(candidates)

@@ -25,7 +25,8 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 from sklearn.utils import get_tags
 
-from ._estimators import cached_for, dense, is_known
+from ...statistics._numerics import dense
+from ._estimators import cached_for, is_known, numeric
 
 # Modules of scikit-learn: whether fits of their transformers ignore y, and whether
 # fit_transform returns the rows of transform; TargetEncoder is an exception to both
@@ -188,7 +189,7 @@ def _depends_on_y(step, rows, y):
     permuted = np.random.default_rng(0).permutation(np.asarray(y))
     try:
         first, again = (
-            dense(_same_seed(step).fit(rows, labels).transform(rows))
+            dense(numeric(_same_seed(step).fit(rows, labels).transform(rows)))
             for labels in (y, permuted)
         )
     except Exception:
