@@ -5,7 +5,6 @@ and what the user can do.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -215,9 +214,8 @@ def _near_copies(rows):
         return 0.0
     if sparse.issparse(rows.X):
         X = rows.X.multiply(standard_unit(rows)).tocsr()  # distances need no centre
-    else:  # a classifier may take missing values
-        filled = replace(rows, X=np.where(np.isnan(rows.X), 0.0, rows.X))
-        X = centred_rows(filled, slice(None), True, standard_unit(filled))
+    else:
+        X = centred_rows(rows, slice(None), True, standard_unit(rows))
         if not np.isfinite(X).all():
             return 0.0
     chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED)).astype(np.int64)
@@ -302,17 +300,20 @@ FEW_MEMBERS = (
     ".05 (25 trees), or is computed by fits: use n_estimators={enough}"
 )
 FROZEN_IN_REFITS = (
-    "a FrozenEstimator is not refitted, so that no row is left out of it: if it was "
-    "fitted to these rows, the AUC is too high. Pass the estimator that it wraps"
+    "a FrozenEstimator, or an estimator whose method is a function of a step, is not "
+    "refitted, so that no row is left out of it: if it was fitted to these rows, the "
+    "AUC is too high. Pass the estimator itself"
 )
 PAIRS_WITHOUT_REFITS = (
     "rows of more than two classes are left out by fits only, and refits=0 allows "
     "none: the AUC comes from the model of the data set. Use AdaptivePrior()"
 )
 REFITS_FAILED = (
-    "{name} could not be refitted to resampled rows: the AUC comes from the model of "
-    "the data set alone. bootstrap_auc shows the error of a refit"
+    "{name} could not be refitted to resampled rows (a cv must be a splitter, not a "
+    "list of folds): {result}. bootstrap_auc shows the error of a refit"
 )
+OF_THE_MODEL = "the AUC comes from the model of the data set alone"
+OF_TRAINING_ROWS = "the AUC is that of its training rows, which is far too high"
 STOPPED_EARLY = (
     "{name} is not at its optimum on these rows, so that the AUC comes from {source}: "
     "raise max_iter, scale the features, or pass the sample_weight of the fit"
@@ -327,10 +328,10 @@ TWO_ANSWERS = (
 
 def without_closed_form(model, source) -> list[str]:
     """Sentence about a model that no closed form holds for, by the way of its AUC."""
+    if model.linear is None and (source is None or source.method == "out-of-bag"):
+        return []
     if source is None:
         return [CLOSED_FORM_ANYWAY.format(name=model.broken_by)]
-    if source.method == "out-of-bag":
-        return []
     if model.linear is None:  # no name: one warning for all models of a search
         return [FITS_ONLY]
     return [NO_CLOSED_FORM.format(name=model.broken_by)]

@@ -235,7 +235,9 @@ def _by_fits(sample, question):
     except Warning:  # a warning of the fit that the user made an error
         raise
     except Exception:  # an estimator may raise anything for fewer or repeated rows
-        return None, [doubts.REFITS_FAILED.format(name=model.name)]
+        known = doubts.OF_TRAINING_ROWS, doubts.OF_THE_MODEL
+        result = known[model.linear is not None]
+        return None, [doubts.REFITS_FAILED.format(name=model.name, result=result)]
     return sample.of_all_rows(source), []
 
 
@@ -304,11 +306,8 @@ def _folds_of_groups(scored, K):
 
 
 def _scores_of_clones(model, counts, verbose, whole):
-    """Scores (K, n) of the rows of a model by clones fitted to copies of all rows.
-
-    The decisions of the clones are cached: pairs of classes share them.
-    """
-    scored = model.scored
+    """Scores (K, n) of the rows of a model by clones fitted to copies of all rows."""
+    scored, drawn = model.scored, counts.tobytes()
     estimator, X = (
         (model.estimator, scored.X) if whole else (model.linear, scored.front)
     )
@@ -327,8 +326,10 @@ def _scores_of_clones(model, counts, verbose, whole):
         calls = (partial(_decisions_of_clone, *data, count) for count in counts[1:])
         return np.array([first, *in_parallel(calls, None, verbose)])
 
-    found = cached_for("clones", *data[:3], compute, *data[3:], counts)
-    return found[:, model.which] @ model.mix
+    if drawn not in scored.clones:
+        found = cached_for("clones", *data[:3], compute, *data[3:], counts)
+        scored.clones[drawn] = found
+    return scored.clones[drawn][:, model.which] @ model.mix
 
 
 def _decisions_of_clone(estimator, X, y, weight, group, count):

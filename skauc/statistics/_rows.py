@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ._levels import empirical_auc
+from ._numerics import dense
 from ._weights import raising_factor
 
 LIMIT_BYTES = 256 * 2**20
@@ -109,9 +110,16 @@ class Rows:
 
     @classmethod
     def of(cls, X, positive, weight=None, group=None) -> Rows:
-        """Rows in float64, without rows of weight 0."""
+        """Rows in float64, without rows of weight 0.
+
+        A missing number becomes the least one of its column; more columns mark them.
+        """
         X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
         X = X.astype(float, copy=False)
+        if np.isnan(X.sum()):
+            X, missing = dense(X), np.isnan(dense(X))
+            least = np.nan_to_num(np.fmin.reduce(X))
+            X = np.hstack([np.where(missing, least, X), missing])
         weight = np.ones(len(positive)) if weight is None else weight
         rows = cls(X, positive, np.asarray(weight, dtype=float), group=group)
         counted = rows.weight > 0

@@ -7,8 +7,11 @@ knows scikit-learn's interface and no single linear model.
 
 import inspect
 import os
+import sys
 from collections.abc import Mapping
+from io import BytesIO
 from numbers import Integral
+from pickle import Pickler, PicklingError
 from threading import current_thread, main_thread
 from warnings import catch_warnings
 
@@ -48,6 +51,8 @@ from ...statistics._rows import CACHE
 from ...statistics._warn_caller import warn_caller
 
 _KNOWN = "sklearn", __name__.split(".")[0]
+# packages whose classes and functions do not change while their names stay
+_FIXED = {*_KNOWN, "numpy", "scipy", "joblib", *sys.stdlib_module_names}
 TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression
 
 
@@ -316,6 +321,20 @@ def scores_towards(model, X, y, positive) -> np.ndarray:
     return check_score(score, n_rows(X), name=name)
 
 
+def apart(splits, n) -> list:
+    """Folds of n rows; raise a ValueError if one is tested on its training rows."""
+    folds, number = list(splits), np.arange(n)
+    for train, test in folds:
+        both = np.intersect1d(number[train], number[test])
+        if len(both):
+            raise ValueError(
+                "cv must leave the test rows of a fold out of its training rows, got "
+                f"{len(both)} rows in both: ResubstitutionSplit is for scorers such as "
+                "cbauc_scorer, and auc_posterior reports the AUC of a single fit"
+            )
+    return folds
+
+
 def scores_of_clone(estimator, X, y, positive, weight, groups, train, test):
     """Scores of the rows ``test`` by a clone fitted to the rows ``train``."""
     model = fitted_to_rows(estimator, X, y, weight, train, groups)
@@ -348,14 +367,25 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=Non
     return _fitted(clone(estimator), X, labels, weight, groups)
 
 
+class _OfFixedNames(Pickler):
+    """Refuses classes and functions that may be defined anew under their names."""
+
+    def persistent_id(self, obj):
+        """Raise unless the code of an object is that of a known package."""
+        module = getattr(obj, "__module__", None) or "builtins"
+        if module.split(".")[0] not in _FIXED:
+            raise PicklingError(f"{module} may change")
+
+
 def cached_for(name, estimator, X, y, compute, *more):
     """``compute()``, cached by the estimator's class and parameters and by the rows.
 
-    An estimator that cannot be pickled is computed every time.
+    An estimator that cannot be pickled, or that has code of other packages than those
+    known here, is computed every time: a name does not tell its code.
     """
-    kind = type(estimator)
     try:
-        known = name, kind.__module__, kind.__qualname__, estimator.get_params()
+        known = name, type(estimator), estimator.get_params()
+        _OfFixedNames(BytesIO()).dump(known)
         key = joblib.hash((known, get_config(), X, y, more))
     except Exception:
         return compute()
