@@ -309,11 +309,11 @@ PAIRS_WITHOUT_REFITS = (
     "none: the AUC comes from the model of the data set. Use AdaptivePrior()"
 )
 REFITS_FAILED = (
-    "{name} could not be refitted to resampled rows (a cv must be a splitter, not a "
-    "list of folds): {result}. bootstrap_auc shows the error of a refit"
+    "{name} could not be refitted to resampled rows (its cv, for example, must be a "
+    "splitter, not a list of folds): the AUC comes from the model of the data set "
+    "alone, or, if the classifier is not linear, from its training rows, and is then "
+    "far too high. bootstrap_auc shows the error of a refit"
 )
-OF_THE_MODEL = "the AUC comes from the model of the data set alone"
-OF_TRAINING_ROWS = "the AUC is that of its training rows, which is far too high"
 STOPPED_EARLY = (
     "{name} is not at its optimum on these rows, so that the AUC comes from {source}: "
     "raise max_iter, scale the features, or pass the sample_weight of the fit"
@@ -328,10 +328,11 @@ TWO_ANSWERS = (
 
 def without_closed_form(model, source) -> list[str]:
     """Sentence about a model that no closed form holds for, by the way of its AUC."""
-    if model.linear is None and (source is None or source.method == "out-of-bag"):
-        return []
     if source is None:
-        return [CLOSED_FORM_ANYWAY.format(name=model.broken_by)]
+        text = CLOSED_FORM_ANYWAY.format(name=model.broken_by)
+        return [] if model.linear is None else [text]
+    if source.method == "out-of-bag":
+        return []
     if model.linear is None:  # no name: one warning for all models of a search
         return [FITS_ONLY]
     return [NO_CLOSED_FORM.format(name=model.broken_by)]

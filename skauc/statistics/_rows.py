@@ -112,14 +112,13 @@ class Rows:
     def of(cls, X, positive, weight=None, group=None) -> Rows:
         """Rows in float64, without rows of weight 0.
 
-        A missing number becomes the least one of its column; more columns mark them.
+        A missing number becomes 0, and as many columns again mark the missing ones.
         """
         X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
         X = X.astype(float, copy=False)
         if np.isnan(X.sum()):
-            X, missing = dense(X), np.isnan(dense(X))
-            least = np.nan_to_num(np.fmin.reduce(X))
-            X = np.hstack([np.where(missing, least, X), missing])
+            X = dense(X)
+            X = np.hstack([np.where(np.isnan(X), 0.0, X), np.isnan(X)])
         weight = np.ones(len(positive)) if weight is None else weight
         rows = cls(X, positive, np.asarray(weight, dtype=float), group=group)
         counted = rows.weight > 0

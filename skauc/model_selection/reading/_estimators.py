@@ -7,11 +7,8 @@ knows scikit-learn's interface and no single linear model.
 
 import inspect
 import os
-import sys
 from collections.abc import Mapping
-from io import BytesIO
 from numbers import Integral
-from pickle import Pickler, PicklingError
 from threading import current_thread, main_thread
 from warnings import catch_warnings
 
@@ -47,12 +44,9 @@ from ...estimators._logistic import IRLSLogisticRegression
 from ...statistics._collections import columns_named, refuse_collection
 from ...statistics._numerics import RANGE, parts_of
 from ...statistics._row_blocks import row_blocks
-from ...statistics._rows import CACHE
 from ...statistics._warn_caller import warn_caller
 
 _KNOWN = "sklearn", __name__.split(".")[0]
-# packages whose classes and functions do not change while their names stay
-_FIXED = {*_KNOWN, "numpy", "scipy", "joblib", *sys.stdlib_module_names}
 TAKE_BLOCKS = GaussianAUCClassifier, IRLSLogisticRegression
 
 
@@ -365,28 +359,3 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=Non
                 f"X must hold values up to {RANGE[1]:g}, got {X[odd][0]:g}"
             )
     return _fitted(clone(estimator), X, labels, weight, groups)
-
-
-class _OfFixedNames(Pickler):
-    """Refuses classes and functions that may be defined anew under their names."""
-
-    def persistent_id(self, obj):
-        """Raise unless the code of an object is that of a known package."""
-        module = getattr(obj, "__module__", None) or "builtins"
-        if module.split(".")[0] not in _FIXED:
-            raise PicklingError(f"{module} may change")
-
-
-def cached_for(name, estimator, X, y, compute, *more):
-    """``compute()``, cached by the estimator's class and parameters and by the rows.
-
-    An estimator that cannot be pickled, or that has code of other packages than those
-    known here, is computed every time: a name does not tell its code.
-    """
-    try:
-        known = name, type(estimator), estimator.get_params()
-        _OfFixedNames(BytesIO()).dump(known)
-        key = joblib.hash((known, get_config(), X, y, more))
-    except Exception:
-        return compute()
-    return CACHE.cached(key, compute)

@@ -118,7 +118,7 @@ class ScoredRows:
 
     @cached_property
     def bag(self) -> Bag | None:
-        """Votes of the members of an ensemble; None if not known, or if y was used before."""
+        """Votes of the members of an ensemble; None if not known, or after use of y."""
         opened = self.opened
         used = opened.resampled_by or opened.searched_by
         if opened.curved is None or used or self.adapted or self.entered.saw_y:

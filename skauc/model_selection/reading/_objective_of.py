@@ -143,6 +143,12 @@ def solved(linear, rows, flipped=False) -> Fit:
     return discriminant_ridge(rows, shrinkage, priors=priors, diagonal=automatic)
 
 
+def is_solved(model) -> bool:
+    """Whether :func:`solved` replaces fits to two classes: of automatic shrinkage."""
+    plain = type(model) is LinearDiscriminantAnalysis and len(model.classes_) == 2
+    return plain and isinstance(model.shrinkage, str)
+
+
 def _ledoit_wolf(rows):
     """Intensity of each class's shrinkage, as in scikit-learn's discriminant."""
     classes = (rows.X[mask] for mask in (~rows.positive, rows.positive))
