@@ -50,6 +50,8 @@ def groups_left_out(fit, rows, system) -> tuple[float, float]:
     refitted if that costs less than about half a second.
     """
     loss, (n, P) = fit.objective.loss, rows.shape
+    if n > MOST_ROWS:  # and perhaps as many groups
+        raise LinAlgError("the system of so many rows is too large")
     _, codes, sizes = np.unique(rows.group, return_inverse=True, return_counts=True)
     share = np.bincount(codes, rows.positive) / sizes
     # of two groups of one class the sum of the shares is 0 or 2
@@ -58,9 +60,8 @@ def groups_left_out(fit, rows, system) -> tuple[float, float]:
     cost = len(pairs) * n * max(min(n, P) ** 2, 50)  # at most 16 MB of weights
     exact = loss.quadratic or cost <= EXACT
     # the curvature of the hinge jumps when many rows are left out: errors up to .15
-    if max(n - MOST_ROWS, len(pairs) - MOST_PAIRS) > 0 or (
-        loss is SQUARED_HINGE and not exact
-    ):
+    jumps = loss is SQUARED_HINGE and not exact
+    if len(pairs) > MOST_PAIRS or jumps:
         raise LinAlgError("no closed form holds for these groups")
     z = fit.score(rows.X) - fit.intercept
     if exact and not loss.quadratic:

@@ -174,15 +174,11 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
     neg, pos = objective.class_weight
     total = neg * rows.n_neg + pos * rows.n_pos
     force = every * (g**2 + solved**2 * total * c)
-    if sparse.issparse(X):
-        square = force @ X.multiply(X)
-    else:
-        square = np.einsum("ij,ij->j", force[:, None] * X, X)
+    square = force @ (X.multiply(X) if sparse.issparse(X) else X**2)
     walk = square
     if objective.intercept != "none":
         # Σ g²(x − x̄)² = Σ g²x² − x̄² Σ g²
-        mean = force @ X / force.sum()
-        walk = square - force.sum() * mean**2
+        walk = square - (force @ X) ** 2 / force.sum()
     varies = walk > 1e-12 * square
     if not varies.any():
         return float("nan")

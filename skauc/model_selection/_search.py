@@ -149,10 +149,6 @@ class SearchPosterior(Estimates):
             If the order or ``within`` is not understood.
         """
         within = check_interval("within", within, 0)
-        order = self._complexity(order)
-        return simplest_of(self.joint.within(within), order, self.joint.mean)
-
-    def _complexity(self, order):
         if isinstance(order, str):
             sign = -1.0 if order[:1] == "-" else 1.0
             name = order.removeprefix("-")
@@ -163,7 +159,7 @@ class SearchPosterior(Estimates):
                 f"order must hold a number for each of {len(self.p_best)} candidates, "
                 f"got shape {order.shape}"
             )
-        return order
+        return simplest_of(self.joint.within(within), order, self.joint.mean)
 
     def _estimates(self, confidence_level):
         """Candidates by row of ``cv_results_``, with numbers that it lacks."""
