@@ -28,6 +28,7 @@ from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import ALTERNATIVES
 from ._doubts import warn_of_copies
 from .reading._estimators import (
+    apart,
     groups_for_fit,
     in_parallel,
     scores_towards,
@@ -173,7 +174,8 @@ def _split(cv, X, y, positive, groups, params):
     if groups is not None and isinstance(cv, Integral):
         cv = StratifiedGroupKFold(cv)
     splits = check_cv(cv, positive, classifier=True).split(X, y, groups)
-    return list(splits), check_groups(groups, len(positive))
+    folds = apart(splits, len(positive))
+    return folds, check_groups(groups, len(positive))
 
 
 def _held_out_scores(

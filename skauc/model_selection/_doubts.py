@@ -5,7 +5,6 @@ and what the user can do.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -210,9 +209,8 @@ def _near_copies(rows):
         return 0.0
     if sparse.issparse(rows.X):
         X = rows.X.multiply(standard_unit(rows)).tocsr()  # distances need no centre
-    else:  # a classifier may take missing values
-        filled = replace(rows, X=np.where(np.isnan(rows.X), 0.0, rows.X))
-        X = centred_rows(filled, slice(None), True, standard_unit(filled))
+    else:
+        X = centred_rows(rows, slice(None), True, standard_unit(rows))
         if not np.isfinite(X).all():
             return 0.0
     chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED)).astype(np.int64)
@@ -297,16 +295,19 @@ FEW_MEMBERS = (
     ".05 (25 trees), or is computed by fits: use n_estimators={enough}"
 )
 FROZEN_IN_REFITS = (
-    "a FrozenEstimator is not refitted, so that no row is left out of it: if it was "
-    "fitted to these rows, the AUC is too high. Pass the estimator that it wraps"
+    "a FrozenEstimator, or an estimator whose method is a function of a step, is not "
+    "refitted, so that no row is left out of it: if it was fitted to these rows, the "
+    "AUC is too high. Pass the estimator itself"
 )
 PAIRS_WITHOUT_REFITS = (
     "rows of more than two classes are left out by fits only, and refits=0 allows "
     "none: the AUC comes from the model of the data set. Use AdaptivePrior()"
 )
 REFITS_FAILED = (
-    "{name} could not be refitted to resampled rows: the AUC comes from the model of "
-    "the data set alone. bootstrap_auc shows the error of a refit"
+    "{name} could not be refitted to resampled rows (its cv, for example, must be a "
+    "splitter, not a list of folds): the AUC comes from the model of the data set "
+    "alone, or, if the classifier is not linear, from its training rows, and is then "
+    "far too high. bootstrap_auc shows the error of a refit"
 )
 STOPPED_EARLY = (
     "{name} is not at its optimum on these rows, so that the AUC comes from {source}: "
@@ -323,7 +324,8 @@ TWO_ANSWERS = (
 def without_closed_form(model, source) -> list[str]:
     """Sentence about a model that no closed form holds for, by the way of its AUC."""
     if source is None:
-        return [CLOSED_FORM_ANYWAY.format(name=model.broken_by)]
+        text = CLOSED_FORM_ANYWAY.format(name=model.broken_by)
+        return [] if model.linear is None else [text]
     if source.method == "out-of-bag":
         return []
     if model.linear is None:  # no name: one warning for all models of a search

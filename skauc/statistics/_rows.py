@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ._levels import empirical_auc
+from ._numerics import dense
 from ._weights import raising_factor
 
 LIMIT_BYTES = 256 * 2**20
@@ -109,9 +110,15 @@ class Rows:
 
     @classmethod
     def of(cls, X, positive, weight=None, group=None) -> Rows:
-        """Rows in float64, without rows of weight 0."""
+        """Rows in float64, without rows of weight 0.
+
+        A missing number becomes 0, and as many columns again mark the missing ones.
+        """
         X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
         X = X.astype(float, copy=False)
+        if np.isnan(X.sum()):
+            X = dense(X)
+            X = np.hstack([np.where(np.isnan(X), 0.0, X), np.isnan(X)])
         weight = np.ones(len(positive)) if weight is None else weight
         rows = cls(X, positive, np.asarray(weight, dtype=float), group=group)
         counted = rows.weight > 0
