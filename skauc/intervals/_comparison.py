@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -84,6 +84,9 @@ class TestedDifference(Estimates, LabelledResult):
             If an option is invalid.
         """
         side = self.alternative if alternative is None else alternative
+        return self._limits(confidence_level, side)
+
+    def _limits(self, confidence_level, side):
         return self._wald.limits(confidence_level, side)
 
     def _estimates(self, confidence_level):
@@ -103,7 +106,8 @@ class AUCComparison(TestedDifference):
     auc_a, auc_b : float
         The AUCs, or the AUC and a constant.
     standard_error : float
-        Standard error of their difference.
+        Standard error of their difference; with a constant that under the null
+        hypothesis.
     null : float, default=0
         Difference under the null hypothesis.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
@@ -117,6 +121,8 @@ class AUCComparison(TestedDifference):
         Largest value of an AUC: less than 1 for partial areas.
     names : tuple of two str, default=("a", "b")
         Names of the scores.
+    _estimate : AUCEstimate or PartialAUC, default=None
+        Compared with a constant: its interval less the constant is that of the test.
     pos_label : label, default=None
         The positive class.
 
@@ -144,10 +150,19 @@ class AUCComparison(TestedDifference):
     permutation_pvalue: float | None = None
     width: float = 1.0
     names: tuple[str, str] = ("a", "b")
+    _estimate: Any = field(default=None, repr=False)
+
+    def _limits(self, confidence_level, side):
+        if self._estimate is None:
+            return super()._limits(confidence_level, side)
+        ends = self._estimate.confidence_interval(confidence_level, alternative=side)
+        return Interval(*(end - self.auc_b for end in ends))
 
     def _estimates(self, confidence_level):
         aucs = {"auc_a": [self.auc_a], "auc_b": [self.auc_b]}
-        return super()._estimates(confidence_level) | aucs
+        low, high = self.confidence_interval(confidence_level)
+        columns = super()._estimates(confidence_level)
+        return columns | {"low": [low], "high": [high]} | aucs
 
     @property
     def difference(self) -> float:

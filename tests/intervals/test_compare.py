@@ -127,12 +127,40 @@ def test_holm_by_hand():
     np.testing.assert_allclose(result.adjusted_pvalues, expected)
 
 
-def test_constant():
-    estimate = auc_estimate(Y, ASAH["s100b"])
-    result = compare_auc(Y, ASAH["s100b"], null=0.6)
-    z = (estimate.auc - 0.6) / estimate.standard_error("delong")
-    assert result.statistic == pytest.approx(z, rel=1e-12)
-    assert result.pvalue == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-12)
+@pytest.mark.parametrize("n_pos", [3, 5, 60])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_one_half_is_mann_whitneys_test_or_wider(n_pos, alternative, rng):
+    y = np.repeat([0, 1], [200, n_pos])
+    equal = 0
+    for score in rng.normal(size=(40, len(y))):
+        how = {"use_continuity": False, "method": "asymptotic"}
+        classes = score[y == 1], score[y == 0]
+        test = stats.mannwhitneyu(*classes, alternative=alternative, **how)
+        p = compare_auc(y, score, null=0.5, alternative=alternative).pvalue
+        a, error = test.statistic / (200 * n_pos), np.sqrt((201 + n_pos) / 2400 / n_pos)
+        delong = auc_estimate(y, score).standard_error("delong")
+        wider = max(delong / np.sqrt(4 * a * (1 - a)) / error, 1)
+        equal += wider == 1
+        z = stats.norm.isf(test.pvalue / (1 + (alternative == "two-sided"))) / wider
+        expected = stats.norm.sf(z) * (1 + (alternative == "two-sided"))
+        assert p == pytest.approx(expected, rel=1e-9)
+    assert equal >= 10
+
+
+@pytest.mark.parametrize("part", [{}, {"fpr": (0, 0.4)}, {"tpr": (0.5, 1)}])
+@pytest.mark.parametrize("groups", [None, np.arange(113) // 2])
+def test_the_interval_holds_the_constants_that_the_test_does_not_reject(part, groups):
+    estimate = auc_estimate(Y, ASAH["s100b"], groups=groups)
+    estimate = estimate.partial_auc(**part) if part else estimate
+    for side in ("two-sided", "greater", "less"):
+        limits = estimate.confidence_interval(0.9, alternative=side)
+        for limit in {"greater": limits[:1], "less": limits[1:]}.get(side, limits):
+            how = {"null": limit, "alternative": side, "groups": groups, **part}
+            result = compare_auc(Y, ASAH["s100b"], **how)
+            assert result.pvalue == pytest.approx(0.1, rel=1e-6)
+            assert np.array(result.confidence_interval(0.9)) == pytest.approx(
+                np.array(limits) - limit
+            )
 
 
 def test_non_inferiority():
@@ -211,7 +239,7 @@ def test_no_variance_is_no_certainty():
     against = compare_auc(y, perfect, [6, 5, 4, 3, 2, 1])
     assert 0.05 < against.pvalue < 0.1  # z = 1/√(1/3)
     constant = compare_auc(y, perfect, null=0.5)
-    assert constant.pvalue == against.pvalue  # z = .5/√(.25/3)
+    assert constant.statistic == pytest.approx(0.5 / np.sqrt(7 / 108))
     many = compare_auc(y, perfect, [6, 5, 4, 3, 2, 1], perfect)
     assert many.df == 1
     assert many.pvalue == pytest.approx(against.pvalue, rel=1e-9)
