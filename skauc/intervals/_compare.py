@@ -107,7 +107,8 @@ def compare_auc(
         ``"welch"``, for scores of different rows, uses Student's t with Welch's degrees
         of freedom, as pROC does. ``"permutation"``, for two scores of the same rows and
         ``margin=0``, swaps the ranks of the two scores of a row (of all rows of a
-        cluster together) [1]_. It keeps its level even if a class has few rows; its
+        cluster together) [1]_. It keeps its level even if a class has few rows, where
+        DeLong's test rejects too often (.12 for .05 with 5 and 200 rows); its
         null hypothesis is that the curves are equal. The standard error and the
         interval remain DeLong's. ``"permutation"`` does not support partial areas, and
         ``"welch"`` does not support ``groups``.
@@ -142,6 +143,12 @@ def compare_auc(
     ValueError
         If the input is invalid, a class has fewer than two rows, or an option would
         have no effect.
+
+    Warns
+    -----
+    UntrustedAUCWarning
+        If two AUCs are compared, other than by ``"permutation"``, and a class has fewer
+        than 10 rows, or 15 groups.
 
     See Also
     --------
@@ -178,12 +185,13 @@ def compare_auc(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from skauc import compare_auc
-    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
-    >>> a, b = [1, 2, 3, 4, 6, 5, 7, 8, 9, 10], [3, 1, 8, 2, 6, 4, 7, 5, 10, 9]
+    >>> y = np.repeat([0, 1], 20)
+    >>> a, b = 1.5 * y + np.random.default_rng(0).normal(size=(2, 40))
     >>> result = compare_auc(y, a, b)
-    >>> round(result.difference, 2), round(result.pvalue, 3)
-    (0.16, 0.248)
+    >>> round(result.difference, 2), round(result.pvalue, 2)
+    (0.14, 0.06)
     """
     check_option("alternative", alternative, ALTERNATIVES)
     check_option("method", method, METHODS)
@@ -202,13 +210,16 @@ def compare_auc(
     _check_method(method, paired, y_true_b, margin, region, groups)
     first = sets[0]
     names = tuple(names or (chr(ord("a") + k) if k < 26 else str(k) for k in range(n)))
-    if n > 2:
-        S, pair = first.covariance(np.eye(n)), partial(first.compare, names)
-        return AUCComparisons._of(names, first.auc, S, first.smaller, pair)
     # border of H₀: A_a − A_b = −margin for "greater", margin for "less"
     border = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     if null is not None:
         return _of_constant(first, region, float(null), border, alternative, names)
+    if method != "permutation":
+        for one in sets:
+            one.samples[0].warn_of_few()
+    if n > 2:
+        S, pair = first.covariance(np.eye(n)), partial(first.compare, names)
+        return AUCComparisons._of(names, first.auc, S, first.smaller, pair)
     if len(first.auc) == 1:
         return _of_different_rows(sets, border, alternative, method, names)
     result = first.compare(names, 0, 1, border, alternative)

@@ -243,16 +243,16 @@ class AUCComparisons(ComparedPairs):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from skauc import compare_auc
-    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
-    >>> a, b = [1, 2, 3, 4, 6, 5, 7, 8, 9, 10], [3, 1, 8, 2, 6, 4, 7, 5, 10, 9]
-    >>> result = compare_auc(y, a, b, [4, 2, 9, 1, 3, 5, 7, 8, 6, 10])
+    >>> y = np.repeat([0, 1], 20)
+    >>> result = compare_auc(y, *1.5 * y + np.random.default_rng(0).normal(size=(3, 40)))
     >>> result.df, round(result.pvalue, 2), result.adjusted_pvalues.round(2)
-    (2, 0.49, array([0.74, 1.  , 1.  ]))
+    (2, 0.13, array([0.18, 0.55, 0.55]))
     >>> print(result.summary())
-    a - b: 0.16 (-0.11 to 0.43)
-    a - c: 0.12 (-0.23 to 0.47)
-    b - c: -0.04 (-0.28 to 0.20)
+    a - b: 0.14 (-0.01 to 0.29)
+    a - c: 0.06 (-0.05 to 0.17)
+    b - c: -0.08 (-0.25 to 0.09)
     """
 
     names: tuple[str, ...]

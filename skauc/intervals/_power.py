@@ -207,7 +207,7 @@ class SampleSize(NamedTuple):
     --------
     >>> from skauc import auc_sample_size
     >>> auc_sample_size(0.8, null=0.7, power=0.9).n_pos
-    110
+    125
     """
 
     n_neg: Any

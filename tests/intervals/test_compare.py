@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skauc import auc_estimate, compare_auc
+from skauc import UntrustedAUCWarning, auc_estimate, compare_auc
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
@@ -214,6 +214,7 @@ def test_a_repeated_score_costs_a_degree_of_freedom():
     assert four.statistic == pytest.approx(three.statistic, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:A class has only")
 def test_order_of_scores_of_few_rows():
     """A difference that does not vary and is not 0 enters in the same way."""
     scores = [
@@ -230,6 +231,7 @@ def test_order_of_scores_of_few_rows():
     assert statistics == pytest.approx([statistics[0]] * 6, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:A class has only")
 def test_no_variance_is_no_certainty():
     y = [0, 0, 0, 1, 1, 1]
     perfect, other = [1, 2, 3, 4, 5, 6], [3, 2, 1, 6, 5, 4]
@@ -245,6 +247,21 @@ def test_no_variance_is_no_certainty():
     assert many.pvalue == pytest.approx(against.pvalue, rel=1e-9)
     unpaired = compare_auc(y, perfect, other, y_true_b=y)
     assert unpaired.pvalue == 1
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(205) // 5])
+def test_few_rows_or_groups_are_doubted_but_for_permutations(groups, rng):
+    """Noise: DeLong's p is below .05 too often, that of permutations is not."""
+    y, rejected = np.repeat([0, 1], [190, 15] if groups is not None else [200, 5]), []
+    for a, b in rng.normal(size=(150, 2, 205)):
+        if groups is not None:
+            a, b = a + rng.normal(size=41)[groups], b + rng.normal(size=41)[groups]
+        with pytest.warns(UntrustedAUCWarning, match="class has only [35] .*p < .05"):
+            plain = compare_auc(y, a, b, groups=groups).pvalue
+        how = {"method": "permutation", "n_resamples": 199, "groups": groups}
+        rejected.append([plain < 0.05, compare_auc(y, a, b, **how).pvalue < 0.05])
+    delong, permutation = np.mean(rejected, axis=0)
+    assert permutation <= 0.08 <= delong
 
 
 # -------------------------------------------------------------------------- errors
