@@ -12,9 +12,15 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array
 
-from .statistics._checks import as_numbers, check_weights, refuse_rows, short
+from .statistics._checks import (
+    as_numbers,
+    check_weights,
+    one_a_row,
+    refuse_rows,
+    short,
+)
 from .statistics._collections import refuse_collection
 from .statistics._weights import design_effect
 
@@ -67,10 +73,8 @@ def positive_and_label(y_true, *, pos_label=None, classes=None, name="y_true"):
             f"pos_label must be one of the labels {_show(classes)}, got "
             f"{short(pos_label)}"
         )
-    first, last = y == classes[0], y == classes[-1]
-    if not (first | last).all():
-        check_codes(y, classes, name=name)  # names the unknown labels
-    positive = last if pos_label is None else y == pos_label
+    which = 1 if pos_label is None else list(classes).index(pos_label)
+    positive = check_codes(y, classes, name=name) == which
     if not 0 < np.count_nonzero(positive) < len(y):
         raise ValueError(f"{name} must hold both classes, got only {_show(y[:1])}")
     (label,) = y[[np.argmax(positive)]].tolist()
@@ -92,8 +96,7 @@ def check_labels(y_true, *, name="y_true") -> np.ndarray:
             y = np.array(y_true, dtype=object)  # numpy made texts of other kinds
     if y.dtype.kind == "O":
         y = _of_objects(y)
-    row = _row_without_label(y)
-    if row is not None:
+    for row in np.flatnonzero(_without_label(y))[:1]:
         got = short(y[row : row + 1].tolist()[0])
         got = "a missing value" if got in ("nan", "None", "<NA>", "NaT") else got
         raise ValueError(
@@ -112,16 +115,15 @@ def _of_objects(y):
     return y
 
 
-def _row_without_label(y):
-    """Number of the first row that holds no label; None if all rows hold one."""
+def _without_label(y):
+    """Whether each row holds no label; empty if all rows hold one."""
     if y.dtype.kind == "f":
-        bad = ~np.isfinite(y) | (y != np.floor(y))
-    elif y.dtype.kind == "O":  # by the few types, which is faster than by the values
-        kinds = {k for k in set(map(type, y)) if not issubclass(k, _LABELS)}
-        bad = np.array([type(value) in kinds for value in y if kinds])
-    else:
-        return None
-    return int(np.argmax(bad)) if bad.any() else None
+        return ~np.isfinite(y) | (y != np.floor(y))
+    if y.dtype.kind != "O":
+        return ()
+    # by the few types, which is faster than by the values
+    kinds = {k for k in set(map(type, y)) if not issubclass(k, _LABELS)}
+    return [type(value) in kinds for value in y if kinds]
 
 
 def distinct_labels(y, *, name="y_true") -> np.ndarray:
@@ -131,12 +133,10 @@ def distinct_labels(y, *, name="y_true") -> np.ndarray:
             return np.unique(y, return_counts=True)[0]
         return np.unique(y)
     except TypeError:
-        kinds: dict = {}
-        for label in y.tolist():
-            kinds.setdefault(type(label), label)
+        kinds = {type(label): label for label in reversed(y.tolist())}
         raise ValueError(
             f"{name} must hold labels of one kind without missing values, got "
-            f"{_show(list(kinds.values())[:5])}"
+            f"{_show(list(kinds.values())[:-6:-1])}"
         ) from None
 
 
@@ -200,13 +200,7 @@ def check_score(
     score = check_floats(name, y_score)
     if allow_infinite and (exact := np.asarray(y_score)).dtype.kind in "iu":
         score = exact
-    if score.ndim == 2 and score.shape[1] == 1:
-        score = score[:, 0]
-    if score.shape != (n,):
-        raise ValueError(
-            f"{name} must have one value for each of the {n} rows of y_true, got "
-            f"shape {score.shape}"
-        )
+    score = one_a_row(name, score, n)
     bad = np.isnan(score) if allow_infinite else ~np.isfinite(score)
     refuse_rows(bad, name, "not be NaN" if allow_infinite else "be finite", score)
     if largest < np.inf and len(score):
@@ -314,7 +308,7 @@ class ScoredRows:
         )
         n = len(positive)
         cluster = check_groups(groups, n)
-        if groups is not None and not cluster.any():
+        if cluster is not None and not cluster.any():
             raise ValueError(f"groups must be 2 or more, got 1 group of {n} rows")
         checked = [
             check_score(score, n, name=name, **how)
@@ -394,10 +388,8 @@ def check_groups(groups, n: int) -> np.ndarray | None:
             f"{len(groups)}; folds and halving searches score a part of the rows, and "
             "pass their groups to scorers by set_score_request(groups=True) only"
         )
-    if groups.dtype.kind == "f":
-        refuse_rows(np.isnan(groups), "groups", "not be NaN", groups)
-    if groups.dtype.kind in "mM" and np.isnat(groups).any():
-        raise ValueError("groups must not be missing, got NaT")
+    if groups.dtype.kind in "fmM":  # NaN and NaT differ from themselves
+        refuse_rows(groups != groups, "groups", "not be missing", groups)
     if groups.dtype.kind == "O":
         distinct_labels(groups, name="groups")  # refuses labels of several kinds
     return np.unique(groups, return_inverse=True)[1]
@@ -426,7 +418,7 @@ def check_column(name: str, values) -> np.ndarray:
             f"{array.flat[0]}"
         )
     if (array.ndim == 2 and array.shape[1] == 1) or array.ndim == 1:
-        return column_or_1d(values)
+        return array.ravel()
     got = f"shape {array.shape}" if array.ndim else short(values)
     raise ValueError(f"{name} must be one-dimensional, got {got}")
 
@@ -477,6 +469,5 @@ def _is_one_of(label, classes):
 
 
 def _show(labels):
-    if isinstance(labels, list):  # of several kinds, perhaps
-        return ", ".join(map(repr, labels))
-    return ", ".join(repr(label) for label in np.asarray(labels).tolist())
+    labels = labels if isinstance(labels, list) else np.asarray(labels).tolist()
+    return ", ".join(map(repr, labels))

@@ -391,6 +391,18 @@ TOGETHER = {  # calls that lack or contradict something
         ),
         [r"y_prob\['svm'\] must lie in \[0, 1\]", "1.5 in row 1", "Calibrated.*"],
     ),
+    "models of one name": (
+        lambda: skauc.DecisionCurveDisplay.from_predictions(Y, {"1": PROB, 1: PROB}),
+        ["y_prob", r"\['1', 1\]"],
+    ),
+    "a model called treat all": (
+        lambda: skauc.DecisionCurveDisplay.from_predictions(Y, {"treat all": PROB}),
+        ["y_prob", "'treat all'"],
+    ),
+    "one group": (
+        lambda: skauc.calibration_estimate(Y, PROB, groups=np.zeros(len(Y))),
+        ["groups", "1 group"],
+    ),
     "one group a fold": (
         lambda: skauc.cross_val_auc(LogisticRegression(), X, Y, LeaveOneOut()),
         ["cv", "StratifiedGroupKFold"],

@@ -161,8 +161,7 @@ def _sample_variances(scatter, rows):
     if min(scatter.n_neg, scatter.n_pos) <= 2:
         return None
     scores = np.asarray(rows.X @ (scatter.inverse_scale[:, None] * scatter.basis))
-    given = rows.positive, rows.weight
-    classes = class_moments(scores, *given, featurewise=True)
+    classes = class_moments(scores, rows.positive, rows.weight, featurewise=True)
     return np.array([np.append(part.covariance, 0.0) for part in classes])
 
 

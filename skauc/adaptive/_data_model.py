@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -215,8 +215,7 @@ class Projection:
             return join(m, source, size, self._sign)
         if size.n_features == 1 or not self.model.prior.leave_pair_out:
             return uncorrected(m, s2)
-        auc = partial(self.model.rows.auc, self.score)
-        return corrected(m, self.disagreement, size, auc)
+        return corrected(m, self.disagreement, size, self.model.rows.auc(self.score))
 
     def towards(self, source, share) -> float:
         """``share (z − m)``: part of the way to an AUC of rows left out, in probits."""

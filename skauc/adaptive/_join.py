@@ -73,20 +73,23 @@ def join(m, source, size: DataSize, sign=1.0) -> AUCPosterior:
     w = max(LEAST_WEIGHT, 1 - s2 / max((z - m) ** 2, s2))
     estimate = m + w * (z - m)
     variance = size.spread * excess * size.variance(estimate)
-    entered = {"leave_pair_out": source.auc, "second_source": source.method}
-    return _normal(estimate, variance, choice_probit=m, **entered)
+    return _normal(
+        estimate,
+        variance,
+        choice_probit=m,
+        leave_pair_out=source.auc,
+        second_source=source.method,
+    )
 
 
 def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
     """Posterior of a model without rows left out: ``m + κ · mean(z − m)``.
 
     ``disagreement`` is the mean of z − m over the ridge models of the data set. With
-    many rows a feature the estimate goes over to ``auc()``, that of the training rows.
+    many rows a feature the estimate goes over to ``auc``, that of the training rows.
     """
     share = min(1.0, size.crowding)
-    estimate = m + SHARED * disagreement
-    if share < 1:
-        estimate = share * estimate + (1 - share) * size.probit(auc())
+    estimate = share * (m + SHARED * disagreement) + (1 - share) * size.probit(auc)
     variance = (1 + _UNCHECKED * share) ** 2 * size.variance(estimate)
     return _normal(estimate, variance + (share * MISFIT) ** 2, choice_probit=m)
 

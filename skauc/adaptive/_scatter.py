@@ -85,8 +85,11 @@ class Scatter:
     def of(cls, rows) -> Scatter:
         """Decompose the scatter of rows in memory."""
         n, P = rows.shape
-        by_rows, given = P >= n, (rows.X, rows.positive, rows.weight)
-        neg, pos = _uncertain(*class_moments(*given, featurewise=by_rows))
+        by_rows = P >= n
+        neg, pos = class_moments(
+            rows.X, rows.positive, rows.weight, featurewise=by_rows
+        )
+        neg, pos = _uncertain(neg, pos)
         inverse_scale, d, traces = _standardised(neg, pos)
         if by_rows:
             # RRᵀ and W = RᵀR have the same eigenvalues; RRᵀ is n×n
@@ -99,8 +102,7 @@ class Scatter:
             W = (neg.scatter + pos.scatter) * inverse_scale * inverse_scale[:, None]
             values, basis = positive_eigen(W)
             b = basis.T @ d
-        along = inverse_scale, d, values, basis, by_rows, b
-        return cls(*along, neg.n, pos.n, traces)
+        return cls(inverse_scale, d, values, basis, by_rows, b, neg.n, pos.n, traces)
 
     @property
     def spread(self) -> np.ndarray:

@@ -140,22 +140,21 @@ class DecisionCurveDisplay(ClassifierDisplay):
         thresholds = _THRESHOLDS if thresholds is None else thresholds
         at = check_numbers("thresholds", thresholds, 0, 1, "neither")
         at = np.sort(np.atleast_1d(at))
-        given = {"model" if name is None else name: y_prob}
+        columns = {"model" if name is None else name: y_prob}
         if isinstance(y_prob, Mapping) or hasattr(y_prob, "columns"):
-            given = {key: y_prob[key] for key in getattr(y_prob, "columns", y_prob)}
-        columns = {str(key): column for key, column in given.items()}
-        names = {*columns, "treat all", "treat none"}
-        if not given or len(names) < len(given) + 2:
+            columns = {key: y_prob[key] for key in getattr(y_prob, "columns", y_prob)}
+        names = {*map(str, columns), "treat all", "treat none"}
+        if not columns or len(names) < len(columns) + 2:
             raise ValueError(
                 "y_prob must hold at least one model, each by a name of its own that "
-                f"is not 'treat all' or 'treat none', got {short(list(given))}"
+                f"is not 'treat all' or 'treat none', got {short(list(columns))}"
             )
         models = {}
         for key, column in columns.items():
             title = "y_prob" if column is y_prob else f"y_prob[{key!r}]"
             given = y_true, column, sample_weight, groups, pos_label
             rows = checked_probabilities(*given, name=title)
-            models[key] = _net_benefit(rows, rows.scores[0], at, tails)
+            models[str(key)] = _net_benefit(rows, rows.scores[0], at, tails)
         treat_all = _net_benefit(rows, np.ones_like(rows.weight), at, tails)
         known = {"confidence_level": confidence_level, "pos_label": rows.pos_label}
         return cls(models, treat_all, **known).plot(**plot_kwargs)
@@ -215,19 +214,17 @@ class DecisionCurveDisplay(ClassifierDisplay):
 def _net_benefit(rows, probability, thresholds, tails) -> Curve:
     """``h − f t/(1 − t)`` of the shares h and f of rows treated rightly, needlessly."""
     n, odds = rows.weight.sum(), thresholds / (1 - thresholds)
-    counts = np.empty((3, len(odds)))
-    for k, treated in enumerate(probability >= t for t in thresholds):
-        right, wrong = treated & rows.positive, treated & ~rows.positive
+    counts = []
+    for t, worth in zip(thresholds, odds, strict=True):
+        right, wrong = (probability >= t) & [rows.positive, ~rows.positive]
         tp, fp = right @ rows.weight, wrong @ rows.weight
-        net = (tp - fp * odds[k]) / n
-        effect = rows.effect(right - wrong * odds[k] - net)
-        counts[:, k] = tp / effect, fp / effect, n / effect
-    *counts, n = counts
-    h, f = (np.array([k / n, *wilson_limits(k, n, *tails)]) for k in counts)
+        effect = rows.effect(right - wrong * worth - (tp - fp * worth) / n)
+        counts.append([tp / effect, fp / effect, n / effect])
+    tp, fp, n = np.transpose(counts)
+    h, f = (np.array([k / n, *wilson_limits(k, n, *tails)]) for k in (tp, fp))
     f *= odds
     # correlation of two shares: −√{h f/((1 − h)(1 − f))}, 0/0 being 0
-    others = np.maximum((n - counts[0]) * (n - counts[1]), _TINY)
-    rho = -np.sqrt(counts[0] * counts[1] / others)
+    rho = -np.sqrt(tp * fp / np.maximum((n - tp) * (n - fp), _TINY))
     # √(a² + b² − 2ρab) from the low h and the high f, and the reverse
     a, b = np.abs(h[1:] - h[0]), np.abs(f[:0:-1] - f[0])
     down, up = np.sqrt(a**2 + b**2 - 2 * rho * a * b)

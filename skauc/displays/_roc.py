@@ -269,13 +269,12 @@ class ROCDisplay(ClassifierDisplay):
         text = f"average of folds, AUC {np.mean(areas):.2f}"
         if len(areas) > 1:
             text += f" ± {np.std(areas, ddof=1):.2f}"
-        style = {"color": colour, "linewidth": 2.5, "label": label(self.name, text)}
-        self.average_line_ = self._model_curve(_GRID, mean, **style)
-        if len(areas) > 1:
             spread = heights.std(axis=0, ddof=1)
             limits = np.clip([mean - spread, mean + spread], 0, 1)
-            text = "± 1 SD of folds"
-            self.band_ = self._band(_GRID, *limits, color=colour, label=text)
+            style = {"color": colour, "label": "± 1 SD of folds"}
+            self.band_ = self._band(_GRID, *limits, **style)
+        style = {"color": colour, "linewidth": 2.5, "label": label(self.name, text)}
+        self.average_line_ = self._model_curve(_GRID, mean, **style)
 
 
 @picture.register

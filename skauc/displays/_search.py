@@ -128,13 +128,12 @@ class SearchDisplay(Display):
         SearchDisplay
         """
         check_level("confidence_level", confidence_level)
-        names = self._drawn()
+        names, found = self._drawn(), self.posterior
         values = [self._numbers(n) for n in names]
         self._open(ax)
-        mean, order = np.array(self.posterior.auc.mean()), self.simplest
-        selected = self.posterior.selected
-        chosen, limits = selected.mean(), selected.interval(confidence_level)
-        mean[self.posterior.selected_index] = chosen
+        mean, k, order = np.array(found.auc.mean()), found.selected_index, self.simplest
+        mean[k] = chosen = found.selected.mean()
+        limits = found.selected.interval(confidence_level)
         if len(values) not in (1, 2) or any(v is None for v in values):
             self._draw_intervals(names, mean, limits, confidence_level)
             places = mean, np.arange(len(mean))
@@ -145,11 +144,11 @@ class SearchDisplay(Display):
             self._draw_line(names[0], values[0], confidence_level)
             places = values[0], mean
             order = names[0] if order is None else order
-            x = values[0][self.posterior.selected_index]
+            x = values[0][[k]]
             self.selected_interval_ = self._points(
-                [x], [chosen], y_limits=limits, color="k"
+                x, [chosen], y_limits=limits, color="k"
             )
-        simplest = None if order is None else self.posterior.simplest(order)
+        simplest = None if order is None else found.simplest(order)
         self._mark(*places, simplest, auc_text(chosen, limits))
         loc = "lower right" if self.line_ is not None else None
         # the names of candidates leave room at the left
@@ -169,8 +168,7 @@ class SearchDisplay(Display):
             names = dict.fromkeys(name for p in params for name in p)
             differ = [n for n in names if len({repr(p.get(n)) for p in params}) > 1]
             return differ or list(names)[:1]
-        given = self.parameters
-        names = [given] if isinstance(given, str) else list(given)
+        names = np.atleast_1d(self.parameters).tolist()
         if not 1 <= len(names) <= 2 or any(n not in p for n in names for p in params):
             raise ValueError(
                 "parameters must name one or two parameters of all candidates, got "
@@ -241,9 +239,8 @@ def scale_of(values) -> str:
     values = np.unique(values)
     if len(values) < 3 or values[0] <= 0:
         return "linear"
-    log, plain = (np.diff(v) for v in (np.log(values), values))
-    is_log = np.std(log) / log.mean() < np.std(plain) / plain.mean()
-    return "log" if is_log else "linear"
+    log, plain = (np.std(np.diff(v)) / np.ptp(v) for v in (np.log(values), values))
+    return "log" if log < plain else "linear"
 
 
 def _text(params, name):

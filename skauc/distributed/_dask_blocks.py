@@ -64,8 +64,11 @@ def _run(function, number, known, part, given, *shared):
     """The result of one block; None without rows."""
     X, *later, y, weight = part
     if later:  # scores of the same rows: the columns of X
-        how = {"n_features": None, "called": (known["called"][0], _LATER)}
-        later = [as_block(number, X, score, **how).y for score in later]
+        called = known["called"][0], _LATER
+        later = [
+            as_block(number, X, score, n_features=None, called=called).y
+            for score in later
+        ]
         X = np.column_stack([X, *later])
     block = as_block(number, X, y, weight, **known)
     return on_block(function, block, *given, *shared) if len(block) else None

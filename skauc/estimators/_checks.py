@@ -71,20 +71,14 @@ def discriminant(X, y, given_priors):
     if y is None:
         raise ValueError("y should be a 1d array, got None")
     column = check_labels(y, name="y")
-    if column.dtype.kind == "O" or given_priors is not None:
-        priors(given_priors, len(distinct_labels(column, name="y")))
+    K = len(distinct_labels(column, name="y"))
+    if given_priors is not None:
+        values = check_floats("priors", given_priors)
+        if values.shape != (K,) or not (values >= 0).all() or not values.any():
+            raise ValueError(
+                "priors must be non-negative numbers, one for each of the "
+                f"{K} classes, not all 0, got {given_priors!r}"
+            )
     if isinstance(X, np.ndarray) and X.dtype.kind in "fiu" and X.ndim == 2 and X.size:
         feature_range(X)
     return column, y if np.asarray(y).dtype == column.dtype else column
-
-
-def priors(given, n_classes):
-    """Check the priors of a discriminant: None, or a number >= 0 for each class."""
-    if given is None:
-        return
-    values = check_floats("priors", given)
-    if values.shape != (n_classes,) or not (values >= 0).all() or not values.any():
-        raise ValueError(
-            "priors must be non-negative numbers, one for each of the "
-            f"{n_classes} classes, not all 0, got {given!r}"
-        )

@@ -11,6 +11,16 @@ from ..statistics._result import Result, interval_lines, table_text
 _SHOWN = "estimate", "standard_error", "statistic", "pvalue", "low", "high"
 
 
+def place_of(name, names, argument) -> int:
+    """Place of a name that an argument holds, which must occur once."""
+    if names.count(name) != 1:
+        raise ValueError(
+            f"{argument} must name one of {short(names)}, got {name!r}, which occurs "
+            f"{names.count(name)} times"
+        )
+    return names.index(name)
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class _CoefficientRows(Result):
     """A table with a row for each coefficient."""
@@ -152,12 +162,7 @@ class CoefficientTable(_CoefficientRows):
         """
         units, names = np.ones(len(self.names)), list(self.names)
         for name, unit in (per or {}).items():
-            if name not in self.names:
-                raise ValueError(
-                    f"per must name rows of the table, {short(self.names)}, got "
-                    f"{name!r}"
-                )
-            row = self.names.index(name)
+            row = place_of(name, self.names, "per")
             units[row] = check_interval(f"per of {name!r}", unit, 0, closed="neither")
             names[row] = f"{name} (per {unit:g})"
         shared = (field.name for field in fields(OddsRatioTable))

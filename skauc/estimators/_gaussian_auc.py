@@ -240,7 +240,7 @@ class GaussianAUCClassifier(LinearClassifier):
         coef, roc = problem.leave(theta), BinormalROC.from_moments(*scores)
         # With a pooled deviation of 1, log odds per unit are the difference of means.
         self.auc_, self.slope_ = roc.auc, roc.mean_pos - roc.mean_neg
-        centre = float(coef @ problem.origin)  # X @ coef_ less the projected scores
+        centre = coef @ problem.origin  # X @ coef_ less the projected scores
         cut = self._threshold(roc, np.log(counts[1] / counts[0]))
         # Scores of θ are X @ coef_ − coef·origin; the decision is 0 at the cut.
         self.coef_, self.intercept_ = coef[None, :], np.array([-cut - centre])
@@ -258,7 +258,7 @@ class GaussianAUCClassifier(LinearClassifier):
             return mu
         # n rows have at most n − 2 dimensions within the classes
         few = problem.basis is not None and self.shrinkage_ == 0
-        theta, rank, piles = best_direction(sigma, mu, singular=few)
+        theta, rank, piles = best_direction(sigma, mu, few)
         if rank < len(mu):
             size = f"rank {rank} with {self.n_features_in_} features"
             text = (_SEPARABLE if piles else _DEPENDENT).format(size=size)

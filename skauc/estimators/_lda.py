@@ -126,8 +126,8 @@ covariance_estimator
             if not np.isfinite(offset):  # a prior of 0: the curve is that of X @ coef_
                 offset = 0.0
             # γ² = αᵀΣα of the scores, αᵀμ + β their means (see Notes)
-            deviation = float(np.sqrt(max(contrast @ pooled @ contrast, 0.0)))
-            neg, pos = (float(contrast @ means[k] + offset) for k in (i, j))
+            deviation = np.sqrt(max(contrast @ pooled @ contrast, 0.0))
+            neg, pos = (contrast @ means[k] + offset for k in (i, j))
             return BinormalROC(neg, deviation, pos, deviation)
 
         publish_curves(self, curve)

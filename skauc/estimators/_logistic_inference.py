@@ -27,7 +27,7 @@ from ..statistics._checks import check_numbers, check_option, short
 from ..statistics._wald import WaldTable
 from ..statistics._warn_caller import warn_caller
 from ..statistics._weights import NOT_COUNTS, SampleWeightWarning
-from ._coefficient_tables import CoefficientTable, LikelihoodRatio, WaldTest
+from ._coefficient_tables import CoefficientTable, LikelihoodRatio, WaldTest, place_of
 from ._likelihood import cluster_scores, squared_scores
 from ._logistic_problem import LogisticProblem, LogisticSolution
 from ._newton import Objective, Point, climb, solve, unit_diagonal
@@ -369,8 +369,8 @@ class LogisticInference:
     def _hypothesis(self, contrast, null):
         """L of shape (q, M(P + 1)) and ``Lθ − null``, estimable."""
         null = check_numbers("null", null, closed="neither")
-        names = [name for name in np.ravel(contrast) if isinstance(name, str)]
-        named = bool(names) or isinstance(contrast, slice)
+        given = np.ravel(contrast)  # also of a slice
+        named = any(isinstance(value, str | slice) for value in given)
         L = check_contrast(self._rows_of(contrast) if named else contrast, self.coef)
         if null.shape not in ((), (len(L),)):
             raise ValueError(f"null must be a number, or {len(L)}, got {null}")
@@ -390,18 +390,15 @@ class LogisticInference:
     def _rows_of(self, features):
         """The contrast that all coefficients of features are 0."""
         names = self.feature_names
-        by_place = isinstance(features, slice)
-        wanted = names[features] if by_place else np.ravel(features).tolist()
-        unknown = [name for name in wanted if name not in names]
-        if unknown:
-            raise ValueError(
-                f"contrast must name features of the model, got {unknown[0]!r}, which "
-                f"is none of {short(names)}"
-            )
+        if isinstance(features, slice):
+            places = range(len(names))[features]
+        else:
+            wanted = np.ravel(features).tolist()
+            places = [place_of(name, names, "contrast") for name in wanted]
         size = len(names) + self.problem.fit_intercept
         starts = range(size - len(names), len(self.coef), size)
         L = np.eye(len(self.coef))
-        rows = [start + names.index(name) for start in starts for name in wanted]
+        rows = [start + place for start in starts for place in places]
         return L[rows]
 
     def errors_of_logits(self, X):
@@ -456,19 +453,27 @@ class LogisticInference:
         """Raise if no covariance of the estimates is known; warn if it is doubtful."""
         problem, solution = self.problem, self.solution
         if np.isfinite(problem.C):
-            rule = "defined for maximum likelihood (C=inf), whose inverse information "
-            rule += f"is the covariance of the estimates, got C={problem.C}"
+            rule = (
+                "defined for maximum likelihood (C=inf), whose inverse information is "
+                f"the covariance of the estimates, got C={problem.C}"
+            )
         elif solution.separation is not None:
-            rule = "not defined where the estimate does not exist, got "
-            rule += f"{solution.separation} separation of the classes"
+            rule = (
+                "not defined where the estimate does not exist, got "
+                f"{solution.separation} separation of the classes"
+            )
         elif problem.is_firth and not firth:
             rule = "defined for maximum likelihood, got penalty='firth'"
         elif problem.class_weight is not None and (problem.is_firth or not weighted):
-            rule = "not defined with class_weight, whose weights are no counts of rows,"
-            rule += f" got class_weight={short(problem.class_weight)}"
+            rule = (
+                "not defined with class_weight, whose weights are no counts of rows, "
+                f"got class_weight={short(problem.class_weight)}"
+            )
         elif solution.covariance is None:
-            rule = "defined for no more features than rows of positive weight, got "
-            rule += f"{len(self.feature_names)} features"
+            rule = (
+                "defined for no more features than rows of positive weight, got "
+                f"{len(self.feature_names)} features"
+            )
         else:
             return self._warn_unless_counts() if counts else None
         raise error(f"{name} is {rule}")

@@ -104,7 +104,7 @@ class LogisticProblem:
         # with a finite C all classes are treated alike
         reference = None if np.isfinite(self.C) else self.reference
         T = coding_matrix(len(self.classes), reference)
-        coding = Coding(T, bool(self.fit_intercept))
+        coding = Coding(T, self.fit_intercept)
         frame, coding, terms = standardised(rows, coding)
         kind = FirthObjective if self.is_firth else Objective
         objective = kind(rows, coding, frame, min(1 / float(self.C), _LARGEST_RIDGE))

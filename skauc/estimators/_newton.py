@@ -38,10 +38,9 @@ class Coordinates:
     null: np.ndarray  # unit directions of sB that change no logit, as columns
 
     @classmethod
-    def of_gram(cls, gram, fit_intercept, total, shift=None) -> Coordinates:
+    def of_gram(cls, gram, variance, shift) -> Coordinates:
         """From ``X̃ᵀdiag(w)X̃`` up to a factor, of features less ``shift``."""
-        P = len(gram) - fit_intercept
-        _, variance = _mean_and_variance(gram, P, total)
+        P = len(variance)
         mean = np.zeros(P) if shift is None else shift
         # the spread of a constant feature is at most rounding, 8 ε of its size
         constant = variance <= (8 * _EPS * mean) ** 2
@@ -172,7 +171,7 @@ class Objective:
     def _original(self, coordinates):
         """Matrix from coordinates to the original parameters, each intercept first."""
         columns = coordinates.leave(np.eye(coordinates.rank).ravel())
-        first = np.roll(columns, int(self.coding.fit_intercept), axis=0)
+        first = np.roll(columns, self.coding.fit_intercept, axis=0)
         return np.kron(np.eye(self.coding.T.shape[1]), first)
 
     def covariance(self, point, meat=None):
@@ -199,13 +198,14 @@ def standardised(rows, coding):
         square, (low, high) = np.diag(terms[2])[:P], RANGE
         if not np.all((square > rows.total * low**2) & (square < high)):
             rows.class_moments()  # raises with the reason
-    mean, variance = _mean_and_variance(terms[2][:size, :size], P, rows.total)
+    gram = terms[2][:size, :size]
+    mean, variance = _mean_and_variance(gram, P, rows.total)
     if np.any(mean**2 > _LARGE_MEAN * variance):
         coding = replace(coding, shift=mean)
         terms = rows.sum(likelihood_terms, coding, zero)
-    gram = terms[2][:size, :size]
-    args = coding.fit_intercept, rows.total, coding.shift
-    return Coordinates.of_gram(gram, *args), coding, terms
+        gram = terms[2][:size, :size]
+        _, variance = _mean_and_variance(gram, P, rows.total)
+    return Coordinates.of_gram(gram, variance, coding.shift), coding, terms
 
 
 def _mean_and_variance(gram, P, total):

@@ -101,7 +101,7 @@ class RayleighProblem:
         ]
 
 
-def best_direction(sigma, mu, *, singular=False):
+def best_direction(sigma, mu, singular):
     """θ* of Σ and μ, the rank of Σ, and whether θ* is a direction without spread.
 
     It is the part of μ outside the range of Σ, where μ has such a part, and ``Σ⁻¹μ`` on

@@ -26,6 +26,7 @@ from .._validation import (
     distinct_labels,
 )
 from ..statistics._block_matrix import BlockMatrix
+from ..statistics._checks import short
 from ..statistics._collections import columns_named, refuse_collection
 from ..statistics._moments import group_moments
 from ..statistics._numerics import block_rows, dense, parts_of
@@ -74,8 +75,11 @@ class FitRows:
         if self.weight is None or self.weight.all():
             return self
         kept, blocks = self.weight > 0, isinstance(self.X, BlockMatrix)
-        given = {k: v for k, v in vars(self).items() if k in _COLUMNS and v is not None}
-        columns = {name: values[kept] for name, values in given.items()}
+        columns = {
+            name: values[kept]
+            for name, values in vars(self).items()
+            if name in _COLUMNS and values is not None
+        }
         X = self.X.where(kept) if blocks else self.X[kept]
         return replace(self, X=X, **columns)
 
@@ -125,17 +129,20 @@ class FitRows:
 
     def sum(self, function, *shared):
         """The sum of ``function(rows, *shared)`` over the blocks."""
-        if not isinstance(self.X, BlockMatrix):
-            return function(self, *shared)
-        columns = {"y": self.y, "weight": self.weight}
-        return self.X.total(_of_block, function, self.classes, *shared, **columns)
+        if isinstance(self.X, BlockMatrix):
+            return self._over(self.X.total, function, *shared)
+        return function(self, *shared)
 
     def map(self, function, *shared):
         """The list of ``function(rows, *shared)`` of the blocks."""
-        if not isinstance(self.X, BlockMatrix):
-            return [function(self, *shared)]
+        if isinstance(self.X, BlockMatrix):
+            return self._over(self.X.map, function, *shared)
+        return [function(self, *shared)]
+
+    def _over(self, blocks, function, *shared):
+        """Apply a function to the rows of blocks, with their labels and weights."""
         columns = {"y": self.y, "weight": self.weight}
-        return self.X.map(_of_block, function, self.classes, *shared, **columns)
+        return blocks(_of_block, function, self.classes, *shared, **columns)
 
     def class_moments(self):
         """Moments of each class: one pass over the rows."""
@@ -184,16 +191,23 @@ def open_rows(
             columns = pd.DataFrame(columns=blocks.feature_names)
         validate_data(model, columns, skip_check_array=True, reset=reset)
         for name, value in (("offset", offset), ("groups", groups)):
-            rule, got = "be None where X comes in blocks", type(value).__name__
             if value is not None:
-                raise ValueError(f"{name} must {rule}, got {got}")
+                raise ValueError(
+                    f"{name} must be None where X comes in blocks, got {short(value)}"
+                )
     else:
         refuse_collection("X", X)
         refuse_collection("y", y)
-        options = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
-        options |= {"accept_sparse": "csr", "reset": reset}
         with np.errstate(invalid="ignore"):  # labels of inf and -inf are added up
-            X, y = validate_data(model, X, y, **options)
+            X, y = validate_data(
+                model,
+                X,
+                y,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+            )
     y = check_labels(y, name="y")
     classes = distinct_labels(y, name="y") if known is None else known
     check.class_count(classes, binary=binary)

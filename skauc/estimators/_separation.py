@@ -28,7 +28,7 @@ from scipy import linalg
 from scipy.optimize import linprog
 
 from ._likelihood import add_products, own_class, second_derivatives, softmax
-from ._newton import unit_diagonal
+from ._newton import spectrum, unit_diagonal
 
 _EPS = np.finfo(float).eps
 _TINY_GRADIENT = 1e-8
@@ -92,8 +92,7 @@ def exact_separation(objective, start, point, decrement2):
     products = objective.sums(_interior, point.theta, bound)
     # a basis of the θ without products
     G, root = unit_diagonal(objective.coordinates.by_theta(products))
-    values, vectors = linalg.eigh(G)
-    space = vectors[:, values <= 16 * len(G) * _EPS * len(G)] / root[:, None]
+    space = spectrum(G)[2] / root[:, None]
     if not space.shape[1]:
         return None
     B = objective.coordinates.parameters(point.theta)

@@ -31,6 +31,7 @@ class TestedDifference(Estimates, LabelledResult):
     df: Any = np.inf
     width: float = 1.0  # largest possible AUC or area
     names: tuple[str, str] | None = None
+    _estimate: Any = None
 
     def _head(self):
         return {
@@ -48,7 +49,7 @@ class TestedDifference(Estimates, LabelledResult):
     @property
     def _wald(self) -> WaldTable:
         bounds = -self.width, self.width
-        law = self.null, self.df, bounds, None, self.alternative
+        law = self.null, self.df, bounds, None, self.alternative, self._estimate
         return WaldTable(self.difference, self.standard_error, *law)
 
     @property
@@ -84,9 +85,6 @@ class TestedDifference(Estimates, LabelledResult):
             If an option is invalid.
         """
         side = self.alternative if alternative is None else alternative
-        return self._limits(confidence_level, side)
-
-    def _limits(self, confidence_level, side):
         return self._wald.limits(confidence_level, side)
 
     def _estimates(self, confidence_level):
@@ -152,17 +150,9 @@ class AUCComparison(TestedDifference):
     names: tuple[str, str] = ("a", "b")
     _estimate: Any = field(default=None, repr=False)
 
-    def _limits(self, confidence_level, side):
-        if self._estimate is None:
-            return super()._limits(confidence_level, side)
-        ends = self._estimate.confidence_interval(confidence_level, alternative=side)
-        return Interval(*(end - self.auc_b for end in ends))
-
     def _estimates(self, confidence_level):
         aucs = {"auc_a": [self.auc_a], "auc_b": [self.auc_b]}
-        low, high = self.confidence_interval(confidence_level)
-        columns = super()._estimates(confidence_level)
-        return columns | {"low": [low], "high": [high]} | aucs
+        return super()._estimates(confidence_level) | aucs
 
     @property
     def difference(self) -> float:
@@ -246,7 +236,8 @@ class AUCComparisons(ComparedPairs):
     >>> import numpy as np
     >>> from skauc import compare_auc
     >>> y = np.repeat([0, 1], 20)
-    >>> result = compare_auc(y, *1.5 * y + np.random.default_rng(0).normal(size=(3, 40)))
+    >>> scores = 1.5 * y + np.random.default_rng(0).normal(size=(3, 40))
+    >>> result = compare_auc(y, *scores)
     >>> result.df, round(result.pvalue, 2), result.adjusted_pvalues.round(2)
     (2, 0.13, array([0.18, 0.55, 0.55]))
     >>> print(result.summary())

@@ -25,7 +25,8 @@ def cortes_mohri_interval(confidence_level=0.95, *, n_neg, n_pos, n_errors) -> I
     Answers: a table gives the class sizes and the errors of a classifier but no scores;
     which AUCs are plausible? It assumes that the number of errors is binomial and that,
     given this number, every ranking is equally likely. It is **not** an interval for
-    the AUC of given scores (see Notes); use :func:`auc_estimate` for scores.
+    the AUC of given scores (see Notes); use :func:`auc_estimate` for scores, also for
+    groups of dependent rows, which errors alone do not show.
 
     Parameters
     ----------

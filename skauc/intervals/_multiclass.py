@@ -174,9 +174,9 @@ def hand_till_auc(
 
 def _averaged(parts, terms, cluster) -> AveragedAUC:
     """Mean of AUCs; ``terms`` are the samples with the numbers of their rows."""
-    min((sample for sample, _ in terms), key=lambda one: one.smaller).warn_of_few()
     influence: np.ndarray = np.zeros(1 + max(rows.max() for _, rows in terms))
     for sample, rows in terms:
+        sample.warn_of_few()
         sides = ~sample.positive, sample.positive
         for side, u in zip(sides, sample.influences(), strict=True):
             influence[rows[side]] += u / len(terms)
@@ -408,5 +408,5 @@ class OneVsRestAUC(Estimates):
         the rows equally the result is DeLong's standard error.
         """
         samples = [estimate._sample for estimate in self.estimates]
-        every = np.arange(len(samples[0].positive))
+        every = np.arange(sum(map(len, samples[0].scores)))
         return _averaged(self.auc, [(each, every) for each in samples], self._cluster)

@@ -348,7 +348,8 @@ def auc_sample_size(
     """Numbers of rows that a study needs for a given power or width of the interval.
 
     Answers: how many positives and negatives must be collected so that the test rejects
-    with the given probability, or the interval has the given width?
+    with the given probability, or the interval has the given width? Rows are
+    independent; of groups of m rows, correlated by ρ, multiply by 1 + (m − 1)ρ.
 
     Parameters
     ----------

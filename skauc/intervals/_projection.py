@@ -18,9 +18,7 @@ from ..statistics._moments import class_moments
 from ..statistics._rows import Rows
 from ..statistics._warn_caller import UntrustedAUCWarning, warn_caller
 from ..statistics._weights import warn_unless_counts
-from ._auc_estimate import score_variance
-from ._limits import score_limits
-from ._sample import Sample
+from ._auc_estimate import auc_estimate
 
 # Relative difference below which scores are equal: rounding of a sum of P products
 _SAME = 64 * np.finfo(float).eps
@@ -106,7 +104,9 @@ def cbauc_score(
     any model, and wrong if they are not normal, such as probabilities or counts: use
     :func:`skauc.auc_estimate` for those. For scores of the training rows it is
     optimistic, because it does not account for the P coefficients that were fitted; use
-    :func:`skauc.auc_posterior` or :func:`make_cbauc_scorer` for those. Costs one sort.
+    :func:`skauc.auc_posterior` or :func:`make_cbauc_scorer` for those. It takes no
+    groups of dependent rows, because it has no interval that they would change. Costs
+    one sort.
 
     Parameters
     ----------
@@ -259,7 +259,8 @@ def binormal_roc(
     """Smooth ROC curve of a score, from normal distributions fitted to both classes.
 
     Answers: what is the ROC curve of these scores, if they are normal in each class
-    [1]_? Costs O(n).
+    [1]_? The curve has no interval that groups of dependent rows would change. Costs
+    O(n).
 
     Parameters
     ----------
@@ -322,9 +323,9 @@ def _one_feature(
 
 def _doubted(auc, rows):
     """Return an AUC of normal scores; warn if the ranks of the scores exclude it."""
-    weight = rows.weight if rows.weighted else None
-    [sample] = Sample.split([rows.X[:, 0]], rows.positive, weight, None)
-    low, high = score_limits(sample.auc, score_variance(sample), 0.025, 0.025)
+    given = rows.positive, rows.X[:, 0]
+    estimate = auc_estimate(*given, sample_weight=rows.weight)
+    low, high = estimate.confidence_interval()
     if not low <= auc <= high:
         warn_caller(
             f"The AUC {auc:.3g} of normal scores lies outside the 95 % interval of the "

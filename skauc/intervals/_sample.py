@@ -134,14 +134,15 @@ class Sample:
 
     def warn_of_few(self):
         """Warn of a class whose variance in a normal statistic is hardly known."""
-        kinds = ("rows", FEW_ROWS) if self.clusters is None else ("groups", FEW_GROUPS)
-        kind, few = kinds
+        kind, few = "groups", FEW_GROUPS
+        if self.clusters is None:
+            kind, few = "rows", FEW_ROWS
         if self.smaller < few:
             warn_caller(
                 f"A class has only {self.smaller:g} {kind}, so that DeLong's variance "
-                "is hardly known: 95 % intervals hold the true value in .80 to .92, and "
-                "of scores that are equally good .08 to .17 have p < .05. For two scores "
-                "compare_auc(method='permutation') keeps its level",
+                "is hardly known: 95 % intervals hold the true value in .80 to .92, "
+                "and of scores that are equally good .08 to .17 have p < .05. For two "
+                "scores compare_auc(method='permutation') keeps its level",
                 UntrustedAUCWarning,
             )
 

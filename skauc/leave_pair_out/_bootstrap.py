@@ -15,7 +15,7 @@ TIE = 1e-8  # share of the range of the scores below which a margin is 0
 _DIGITS = 1e-9  # relative precision of the keys that order rows
 
 
-def balanced_samples(rows, K, seed=SEED):
+def balanced_samples(rows, K):
     """K samples by :func:`balanced_counts`, (K, n), cached with the rows.
 
     Neither the order of the rows nor the names of the classes matter. Weights are not
@@ -25,10 +25,10 @@ def balanced_samples(rows, K, seed=SEED):
     def compute():
         order, swap = canonical_order(rows)
         counts = np.zeros((K, len(order)), dtype=np.int64)
-        counts[:, order] = balanced_counts(rows.positive[order] ^ swap, K, seed)
+        counts[:, order] = balanced_counts(rows.positive[order] ^ swap, K)
         return counts
 
-    return rows.cached(("samples", K, seed), compute)
+    return rows.cached(("samples", K), compute)
 
 
 def canonical_order(rows):
@@ -50,7 +50,7 @@ def canonical_order(rows):
     return np.lexsort(keys), bool(sides @ size < 0)
 
 
-def balanced_counts(positive, K, seed=SEED):
+def balanced_counts(positive, K):
     """Number of copies of each row in each of K balanced samples.
 
     Every row is left out of m samples, m the whole number nearest to K/e, and all
@@ -64,7 +64,6 @@ def balanced_counts(positive, K, seed=SEED):
     positive : ndarray of bool of shape (n,)
     K : int
         At least 2.
-    seed : int or Generator, default=632
 
     Returns
     -------
@@ -72,7 +71,7 @@ def balanced_counts(positive, K, seed=SEED):
         Rows of each class sum to its size. A class of one row is never left out.
     """
     # place i K/n on a circle of K samples, in random order
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     counts = np.zeros((K, len(positive)), dtype=np.int64)
     circle = np.arange(K)
     every_second = np.r_[circle[::2], circle[1::2]]

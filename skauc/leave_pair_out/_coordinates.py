@@ -52,9 +52,9 @@ def class_contrast(rows) -> np.ndarray:
     return rows.weight * np.where(rows.positive, 1 / rows.n_pos, -1 / rows.n_neg)
 
 
-def gram(rows, centred, unit=None) -> np.ndarray:
-    """``Z Zᵀ`` of all rows, cached; ``unit`` (P,) multiplies the features."""
-    name = "gram", centred, None if unit is None else unit.tobytes()
+def gram(rows, centred, unit) -> np.ndarray:
+    """``Z Zᵀ`` of all rows, cached; ``unit``, one or (P,), multiplies the features."""
+    name = "gram", centred, np.asarray(unit).tobytes()
     return rows.cached(name, lambda: _gram(rows, centred, unit))
 
 
@@ -63,15 +63,12 @@ def _gram(rows, centred, unit):
     if not sparse.issparse(rows.X):
         Z = centred_rows(rows, slice(None), centred, unit)
         return Z @ Z.T
-    if centred:
-        everyone = Moments(rows.n, *spread(rows))
-        one_group = np.zeros(len(rows.weight), np.int64)
-        return centred_gram(rows, [everyone], one_group, unit)
-    Z = rows.X if unit is None else rows.X @ sparse.diags(unit)
-    return (Z @ Z.T).toarray()
+    mean, square = spread(rows)
+    everyone = Moments(rows.n, mean * centred, square)
+    return centred_gram(rows, [everyone], np.zeros(len(rows.weight), np.int64), unit)
 
 
-def centred_gram(rows, groups, code, unit=None) -> np.ndarray:
+def centred_gram(rows, groups, code, unit) -> np.ndarray:
     """``(z_i − z̄)ᵀ(z_j − z̄)`` of sparse rows, which centring would fill.
 
     Parameters
@@ -81,31 +78,29 @@ def centred_gram(rows, groups, code, unit=None) -> np.ndarray:
         Moments of the groups around whose means the rows are centred, featurewise.
     code : ndarray of int of shape (n,)
         Number of the group of each row.
-    unit : ndarray of shape (P,), default=None
+    unit : float, or ndarray of shape (P,)
         Factors of the features.
     """
     means = np.array([part.mean for part in groups])
     raw = sum(part.n * part.mean**2 for part in groups)
     # columns far from 0 have few zeros, and their products would cancel
     far = raw > _FAR * sum(part.scatter for part in groups)
-    unit = np.ones(len(far)) if unit is None else unit
     near_unit = np.where(far, 0.0, unit)
     X, centres = rows.X.multiply(near_unit).tocsr(), means * near_unit
     product = (X @ X.T).toarray()
     cross = (X @ centres.T)[:, code]
     product += (centres @ centres.T)[np.ix_(code, code)] - cross - cross.T
     if far.any():
-        Z = (rows.X[:, far].toarray() - means[:, far][code]) * unit[far]
+        Z = (rows.X[:, far].toarray() - means[:, far][code]) * (unit * far)[far]
         product += Z @ Z.T
     return product
 
 
-def centred_rows(rows, which, centred, unit=None) -> np.ndarray:
+def centred_rows(rows, which, centred, unit) -> np.ndarray:
     """``Z`` of the selected rows as an ndarray."""
-    Z = dense(rows.X[which])
-    if centred:
-        Z = Z - spread(rows)[0]
-    return Z if unit is None else Z * unit
+    Z = dense(rows.X[which]) - spread(rows)[0] * centred
+    Z *= unit
+    return Z
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,22 +113,22 @@ class Coordinates:
     pivot : ndarray of int of shape (r,) or None
         Rows whose triangle of A is L; None where A is Z.
     centred : bool
-    unit : ndarray of shape (P,) or None
+    unit : float, or ndarray of shape (P,)
     """
 
     A: np.ndarray
     pivot: np.ndarray | None
     centred: bool
-    unit: np.ndarray | None
+    unit: float | np.ndarray
 
     @classmethod
-    def of(cls, rows, centred, unit=None) -> Coordinates:
+    def of(cls, rows, centred, unit) -> Coordinates:
         """Coordinates of all rows; those from a Gram matrix are cached."""
         n, P = rows.shape
         if P <= n:
             Z = centred_rows(rows, slice(None), centred, unit)
             return cls(Z, None, centred, unit)
-        name = "coordinates", centred, None if unit is None else unit.tobytes()
+        name = "coordinates", centred, np.asarray(unit).tobytes()
         return rows.cached(name, lambda: cls._of_gram(rows, centred, unit))
 
     @classmethod
@@ -148,19 +143,15 @@ class Coordinates:
     def forth(self, rows, w) -> np.ndarray:
         """θ with ``A θ = (X − x̄) w``, from the pivot rows: ``L θ = (X_p − x̄) w``."""
         if self.pivot is None:
-            return w if self.unit is None else w / self.unit
-        score = rows.X[self.pivot] @ w
-        if self.centred:
-            score = score - spread(rows)[0] @ w
+            return w / self.unit
+        score = rows.X[self.pivot] @ w - spread(rows)[0] @ w * self.centred
         return linalg.solve_triangular(self.A[self.pivot], score, lower=True)
 
     def back(self, rows, theta) -> np.ndarray:
         """Coefficients (P,) or (P, k) of the features for θ of shape (r,) or (r, k)."""
-        unit = np.ones(rows.shape[1]) if self.unit is None else self.unit
         if self.pivot is None:
-            return (theta.T * unit).T
+            return (theta.T * self.unit).T
         alpha = linalg.solve_triangular(self.A[self.pivot], theta, lower=True, trans=1)
-        w = rows.X[self.pivot].T @ alpha
-        if self.centred:
-            w = w - np.multiply.outer(spread(rows)[0], alpha.sum(axis=0))
-        return (w.T * unit**2).T
+        mean = spread(rows)[0] * self.centred
+        w = rows.X[self.pivot].T @ alpha - np.multiply.outer(mean, alpha.sum(axis=0))
+        return (w.T * self.unit**2).T

@@ -7,7 +7,7 @@ from ._bootstrap import SEED, canonical_order
 FOLDS = 5  # of one repeat: a fit then has four fifths of the rows
 
 
-def repeated_folds(rows, strata, K, seed=SEED):
+def repeated_folds(rows, strata, K):
     """Whether each row trains each of K fits, (K, n).
 
     The K fits are as many repeats of five folds as fit into them, or one repeat; a
@@ -27,7 +27,7 @@ def repeated_folds(rows, strata, K, seed=SEED):
         order, _ = canonical_order(rows)
         rank = np.argsort(order)
         labels = sorted(np.unique(strata), key=lambda k: rank[strata == k].mean())
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(SEED)
         trains = np.ones((K, len(order)), dtype=bool)
         for folds in np.array_split(np.arange(K), max(K // FOLDS, 1)):
             start = 0
@@ -39,4 +39,4 @@ def repeated_folds(rows, strata, K, seed=SEED):
                 start += len(mine)
         return trains
 
-    return rows.cached(("folds", K, seed, strata.tobytes()), compute)
+    return rows.cached(("folds", K, strata.tobytes()), compute)

@@ -5,13 +5,14 @@ together. Pairs within a group are not compared: new rows come from new groups.
 """
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from ..statistics._levels import balanced_variance, empirical_auc, placements
 from ..statistics._numerics import parts_of
 from ..statistics._rows import class_units
 from ._bootstrap import TIE, won_by
 from ._newton import SQUARED_HINGE
-from ._refitted import refits
+from ._objective import optima
 
 MOST_PAIRS, MOST_ROWS = 10_000, 2000  # pairs of groups in closed form, and rows
 FEWEST = 3  # groups of each class: one remains if two are left out
@@ -22,7 +23,7 @@ OF_PAIRS, OF_FOLDS = 2.0, 1.4
 _BATCH = 2**18  # numbers of the systems that are solved at once
 
 
-def groups_left_out(fit, rows, system) -> tuple[float, float] | None:
+def groups_left_out(fit, rows, system) -> tuple[float, float]:
     """AUC of pairs of rows under the fit without the groups of both, and its variance.
 
     Parameters
@@ -36,7 +37,11 @@ def groups_left_out(fit, rows, system) -> tuple[float, float] | None:
     Returns
     -------
     auc, variance : float
-        or None where no closed form holds, or more than 10 000 pairs or 2000 rows.
+
+    Raises
+    ------
+    LinAlgError
+        If no closed form holds, or for more than 10 000 pairs or 2000 rows.
 
     Notes
     -----
@@ -45,33 +50,28 @@ def groups_left_out(fit, rows, system) -> tuple[float, float] | None:
     refitted if that costs less than about half a second.
     """
     loss, (n, P) = fit.objective.loss, rows.shape
-    if n > MOST_ROWS:
-        return None
     _, codes, sizes = np.unique(rows.group, return_inverse=True, return_counts=True)
     share = np.bincount(codes, rows.positive) / sizes
     # of two groups of one class the sum of the shares is 0 or 2
     both = share[:, None] + share
     pairs = np.argwhere(np.triu((both > 0) & (both < 2), 1))
-    if len(pairs) > MOST_PAIRS:
-        return None
-    z = fit.score(rows.X) - fit.intercept
     cost = len(pairs) * n * max(min(n, P) ** 2, 50)  # at most 16 MB of weights
-    if cost <= EXACT and not loss.quadratic:
+    exact = loss.quadratic or cost <= EXACT
+    # the curvature of the hinge jumps when many rows are left out: errors up to .15
+    if max(n - MOST_ROWS, len(pairs) - MOST_PAIRS) > 0 or (
+        loss is SQUARED_HINGE and not exact
+    ):
+        raise LinAlgError("no closed form holds for these groups")
+    z = fit.score(rows.X) - fit.intercept
+    if exact and not loss.quadratic:
         scores = _refitted(fit, rows, codes, pairs)
-    elif loss is SQUARED_HINGE:
-        return None  # its curvature jumps when many rows are left out: errors up to .15
     else:
-        scores = _one_step(z, system)
-    if scores is None:
-        return None
+        scores = _one_step(z, *system())
     sums, least = np.zeros((2, len(sizes))), TIE * np.ptp(z)
-    try:
-        for which, S in _batches(pairs, codes, sizes):
-            kept = _won_and_mass(scores(which, S), S, codes, rows, least)
-            for side in pairs[which].T:
-                sums += [np.bincount(side, mass, len(sizes)) for mass in kept]
-    except np.linalg.LinAlgError:  # undetermined without two groups
-        return None
+    for which, S in _batches(pairs, codes, sizes):
+        kept = _won_and_mass(scores(which, S), S, codes, rows, least)
+        for side in pairs[which].T:
+            sums += [np.bincount(side, mass, len(sizes)) for mass in kept]
     return auc_of_groups(sums, rows, OF_PAIRS)
 
 
@@ -96,12 +96,8 @@ def _won_and_mass(scores, S, codes, rows, least):
     return won.sum(axis=(1, 2)), pairs.sum(axis=(1, 2))
 
 
-def _one_step(z, system):
-    """Scores of the rows S of pairs after one Newton step without them, or None."""
-    found = system()
-    if found is None:
-        return None
-    g, Q, F = found
+def _one_step(z, g, Q, F):
+    """Scores of the rows S of pairs after one Newton step without them."""
 
     def scores(which, S):
         block = S[:, :, None], S[:, None]
@@ -111,13 +107,10 @@ def _one_step(z, system):
 
 
 def _refitted(fit, rows, codes, pairs):
-    """Scores of the rows S under refits without them; None if they do not converge."""
+    """Scores of the rows S under refits without them."""
     kept = (codes != pairs[:, :1]) & (codes != pairs[:, 1:])
-    found = refits(fit, rows, fit.objective.case_weight(rows) * kept)
-    if found is None:
-        return None
-    A, theta = found
-    return lambda which, S: (A[S] @ theta[which][..., None])[..., 0]
+    setting, theta = optima(fit, rows, fit.objective.case_weight(rows) * kept)
+    return lambda which, S: (setting.A[S] @ theta[which][..., None])[..., 0]
 
 
 def sums_of_scores(score, positive, weight, group, *, sole=False) -> np.ndarray:

@@ -86,11 +86,11 @@ def second_source(fit, rows, gradient=None) -> Source | None:
 
 def pairs_left_out(fit, rows, gradient=None) -> Source | None:
     """:func:`second_source` of any size, and however few rows a class has."""
-    end = at_optimum(fit, rows, gradient)
-    found = None if end is None else leave_pair_out(end, rows)
-    if found is None:
+    try:
+        end = at_optimum(fit, rows, gradient)
+        auc, variance = leave_pair_out(end, rows)
+    except linalg.LinAlgError:
         return None
-    auc, variance = found
     method = "leave-pair-out" if rows.group is None else "group pairs"
     return Source(auc, variance, method, departure(fit, end, rows))
 
@@ -249,7 +249,11 @@ def leave_pair_out(fit, rows):
     Returns
     -------
     auc, variance : float
-        or None where the system of the rows has no Cholesky factor.
+
+    Raises
+    ------
+    LinAlgError
+        If no closed form holds, as where the system of the rows has no Cholesky factor.
 
     Notes
     -----
@@ -268,37 +272,28 @@ def leave_pair_out(fit, rows):
         margin = _one_step(fit, rows, pairs, order)
     else:
         margin = refitted_margins(fit, rows, pairs)
-    if margin is None:
-        return None
     return auc_of_pairs(margin, score[pairs.both], pairs, rows, rows.auc(score))
 
 
 def _one_step(fit, rows, pairs, order):
     """``z_j − z_i`` after one Newton step without negative i and positive j."""
     S = pairs.both
-    system = _system(fit, rows, S, order)
-    if system is None:
-        return None
-    g, Q, F = system
+    g, Q, F = _system(fit, rows, S, order)
     # the share 1/f of a row of weight f
     one = np.minimum(1.0, 1 / rows.weight[S])
     z = fit.score(rows.X)[S] - fit.intercept
-    k, diagonals = len(pairs.neg), (Q.diagonal(), F.diagonal())
-    blocks = Q[:k, k:], F[:k, k:], F[k:, :k].T
-    return margins_without(*blocks, *diagonals, z=z, g=g, one=one)
+    k, q, f = len(pairs.neg), Q.diagonal(), F.diagonal()
+    return margins_without(Q[:k, k:], F[:k, k:], F[k:, :k].T, q, f, z=z, g=g, one=one)
 
 
 def _system(fit, rows, S, order):
-    """Slopes g, ``Q = A_S H⁻¹ A_Sᵀ`` and ``F = I − QΩ`` of rows S; None if singular."""
+    """Slopes g, ``Q = A_S H⁻¹ A_Sᵀ`` and ``F = I − QΩ`` of the rows S."""
     objective, (n, P) = fit.objective, rows.shape
     z, sign = fit.score(rows.X), np.where(rows.positive, 1.0, -1.0)
     c = objective.case_weight(rows)
     curvature = c * objective.loss.curvature(z, sign)
-    try:
-        build = _by_gram if P > DUAL * n else _by_hessian
-        Q, F = build(objective, rows, curvature, S, order)
-    except linalg.LinAlgError:
-        return None
+    build = _by_gram if P > DUAL * n else _by_hessian
+    Q, F = build(objective, rows, curvature, S, order)
     return c[S] * objective.loss.slope(z[S], sign[S]), Q, F
 
 

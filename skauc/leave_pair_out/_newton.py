@@ -106,8 +106,9 @@ def minimise(A, positive, weight, loss, penalty, start):
     theta[~(here <= at_zero)] = 0.0
     moving = np.arange(m)
     for _ in range(MAX_ITER):
-        known = A, sign, weight[moving], loss, penalty
-        theta[moving], solved, stuck = _newton_step(*known, theta[moving])
+        theta[moving], solved, stuck = _newton_step(
+            A, sign, weight[moving], loss, penalty, theta[moving]
+        )
         converged[moving[solved]] = True
         moving = moving[~(solved | stuck)]
         if not len(moving):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import LinAlgError
 
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._rows import Rows
@@ -81,9 +82,9 @@ class Objective:
         return replace(self, l2=np.maximum(self.l2, least * column))
 
     @property
-    def unit(self) -> np.ndarray | None:
+    def unit(self) -> float | np.ndarray:
         """Factors of the features under which the penalty is 1 for all of them."""
-        return None if np.ndim(self.l2) == 0 else 1 / np.sqrt(self.l2)
+        return 1.0 if np.ndim(self.l2) == 0 else 1 / np.sqrt(self.l2)
 
     @property
     def strength(self) -> float:
@@ -234,7 +235,7 @@ def _pull_of_block(block, fit):
     return g @ rows.X, g.sum(), rows.weight @ rows.X
 
 
-def at_optimum(fit, rows, gradient=None) -> Fit | None:
+def at_optimum(fit, rows, gradient=None) -> Fit:
     """The fit at the optimum of its objective, by Newton steps from the given fit.
 
     Parameters
@@ -246,25 +247,31 @@ def at_optimum(fit, rows, gradient=None) -> Fit | None:
 
     Returns
     -------
-    Fit or None
+    Fit
         The same fit if its gradient is about 0 by its own slopes, or if the dense rows
-        would need more than 160 MB; None if the steps do not converge. A weak penalty
-        is raised, and the fit is then that of the raised penalty; None if its training
-        AUC differs by more than .02.
+        would need more than 160 MB. A weak penalty is raised, and the fit is then that
+        of the raised penalty.
+
+    Raises
+    ------
+    LinAlgError
+        If the steps do not converge, or if a raised penalty changes the training AUC by
+        more than .02.
     """
     # one Newton step without a pair would overshoot where curvatures vanish
     overshoots = not can_refit(rows) and _separates(fit, rows)
     least = SEPARATED if overshoots else NO_PENALTY
     objective = fit.objective.with_penalty(rows, least)
     raised = objective is not fit.objective
-    if raised:
-        fit = replace(fit, objective=objective)
+    fit = replace(fit, objective=objective) if raised else fit
     n, P = rows.shape
     if n * min(n, P) > NUMBERS:
         return fit
     if raised:  # residuals near 0 of the weaker penalty would leave no step
         found = optimum(fit, rows)
-        return found if found is not None and _ranks_alike(fit, found, rows) else None
+        if np.ptp([rows.auc(one.score(rows.X)) for one in (fit, found)]) > _SAME_AUC:
+            raise LinAlgError("the raised penalty changes the model")
+        return found
     gradient = stationarity(fit, rows, solved=0.0) if gradient is None else gradient
     # what is left along a row, Σ_j x_ij², grows with P; the deviation of the score with
     # √(nP)
@@ -302,33 +309,31 @@ def _separates(fit, rows):
     return bool(z[rows.positive].min() > z[~rows.positive].max())
 
 
-def _ranks_alike(fit, other, rows):
-    """Whether the training AUCs of two fits differ by at most .02."""
-    aucs = [rows.auc(model.score(rows.X)) for model in (fit, other)]
-    return np.ptp(aucs) <= _SAME_AUC
+def optimum(fit, rows) -> Fit:
+    """The optimum of a fit's objective on some rows."""
+    setting, (theta,) = optima(fit, rows, fit.objective.case_weight(rows)[None])
+    return setting.fit(rows, theta)
 
 
-def optimum(fit, rows) -> Fit | None:
-    """The optimum of a fit's objective on some rows; None without convergence."""
-    found = optima(fit, rows, fit.objective.case_weight(rows)[None])
-    return None if found is None else found[0].fit(rows, found[1][0])
-
-
-def optima(fit, rows, weight) -> tuple[Setting, np.ndarray] | None:
+def optima(fit, rows, weight) -> tuple[Setting, np.ndarray]:
     """Setting and coefficients (m, d) of refits under m weightings of the rows.
 
-    ``weight`` of shape (m, n) holds the weights of the losses. None if a refit does not
-    converge.
+    ``weight`` of shape (m, n) holds the weights of the losses. LinAlgError if a refit
+    does not converge.
     """
     setting, loss = Setting.of(fit.objective, rows), fit.objective.loss
-    known = setting.penalty, setting.start(fit, rows)
-    theta, converged = minimise(setting.A, rows.positive, weight, loss, *known)
-    return (setting, theta) if converged.all() else None
+    start = setting.start(fit, rows)
+    theta, converged = minimise(
+        setting.A, rows.positive, weight, loss, setting.penalty, start
+    )
+    if not converged.all():
+        raise LinAlgError("Newton's method did not converge")
+    return setting, theta
 
 
 def discriminant_ridge(
     rows, shrinkage, *, priors=None, unbiased=False, diagonal=False
-) -> Fit | None:
+) -> Fit:
     """A discriminant with a shrunken covariance as a ridge regression on labels ±1.
 
     With case weights a_c the normal equations of a ridge are
@@ -349,7 +354,7 @@ def discriminant_ridge(
 
     Returns
     -------
-    Fit or None
+    Fit
         Fit at its optimum, whose direction is that of the discriminant.
     """
     size = np.array([rows.n_neg, rows.n_pos])

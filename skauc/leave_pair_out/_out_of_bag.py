@@ -68,8 +68,8 @@ def pairs_out_of_bag(votes, out, pairs, rows) -> tuple[Source | None, float]:
     auc = _auc(margin, count, tie, pairs)
     of_half = np.mean([_auc(m, k, tie, pairs) for m, k in halves])
     auc = float(np.clip(auc + (1 - share) * (auc - of_half), 0.0, 1.0))
-    placements = won @ share_pos / of_neg, share_neg @ won / of_pos
-    variance = of_placements(auc, *placements, pairs, rows)
+    of_neg, of_pos = won @ share_pos / of_neg, share_neg @ won / of_pos
+    variance = of_placements(auc, of_neg, of_pos, pairs, rows)
     return Source(auc, OF_CURVED * variance, "out-of-bag"), share
 
 

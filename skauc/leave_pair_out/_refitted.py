@@ -24,7 +24,7 @@ _MOST_GROWTH = 1.6
 _LEAST_DETERMINANT = 0.1  # of the system of a pair, below which ρ extrapolates
 
 
-def refitted_margins(fit, rows, pairs) -> np.ndarray | None:
+def refitted_margins(fit, rows, pairs) -> np.ndarray:
     """``z_j − z_i`` of negative i and positive j under the fit without both.
 
     Parameters
@@ -36,20 +36,16 @@ def refitted_margins(fit, rows, pairs) -> np.ndarray | None:
     Returns
     -------
     ndarray of shape (k_neg, k_pos)
-        or None where a refit does not converge.
     """
     S, k = pairs.both, len(pairs.neg)
     n_pairs = k * len(pairs.pos)
     if n_pairs * rows.shape[0] * min(rows.shape) ** 2 > EXACT:
         scores = _scores_without(fit, rows, S, np.arange(len(S))[:, None])
-        return None if scores is None else _joined(fit, rows, S, k, scores)
+        return _joined(fit, rows, S, k, scores)
     i, j = np.divmod(np.arange(n_pairs), len(pairs.pos))
     pair = np.column_stack([i, k + j])
-    scores = _scores_without(fit, rows, S, pair)
-    if scores is None:
-        return None
-    of_pair = np.take_along_axis(scores[1:], pair, axis=1)
-    return (of_pair[:, 1] - of_pair[:, 0]).reshape(k, -1)
+    scores = _scores_without(fit, rows, S, pair)[1:]
+    return np.diff(np.take_along_axis(scores, pair, axis=1)).reshape(k, -1)
 
 
 def _scores_without(fit, rows, S, left_out):
@@ -62,14 +58,8 @@ def _scores_without(fit, rows, S, left_out):
     weight = np.tile(fit.objective.case_weight(rows), (len(left_out) + 1, 1))
     for place in left_out.T:
         weight[np.arange(1, len(weight)), S[place]] *= kept[place]
-    found = refits(fit, rows, weight)
-    return None if found is None else found[1] @ found[0][S].T
-
-
-def refits(fit, rows, weight) -> tuple[np.ndarray, np.ndarray] | None:
-    """Rows A (n, d) and coefficients (m, d), as :func:`optima` finds them."""
-    found = optima(fit, rows, weight)
-    return None if found is None else (found[0].A, found[1])
+    setting, theta = optima(fit, rows, weight)
+    return theta @ setting.A[S].T
 
 
 def _joined(fit, rows, S, k, scores):

@@ -72,8 +72,8 @@ def _auc(rows, pairs, values, U, target, penalty, everyone):
     F_ij, F_ji = F * (root[k:] / root[:k, None]), F * (root[:k, None] / root[k:])
     # z = (X − x̄)w + t̄ with t̄ = (n₁ − n₀)/n
     z = U @ (target * kept) / root + (rows.n_pos - rows.n_neg) / rows.n
-    how = {"z": z, "g": c * (z - t), "one": np.minimum(1.0, 1 / c)}
-    margin = margins_without(Q, F_ij, F_ji, q, f, **how)
+    g, one = c * (z - t), np.minimum(1.0, 1 / c)
+    margin = margins_without(Q, F_ij, F_ji, q, f, z=z, g=g, one=one)
     return auc_of_pairs(margin, z, pairs, rows, everyone)[0]
 
 

@@ -422,9 +422,10 @@ def auc_difference_posterior(
     for [one] in found:
         one.warn()
     first, *more = (candidate(one) for [one] in found)
-    drawn = n_resamples, random_state
-    pairs = zip(map(str, others), more, strict=True)
-    out = [_compared(first, *pair, *drawn) for pair in pairs]
+    out = [
+        _compared(first, str(name), other, n_resamples, random_state)
+        for name, other in zip(others, more, strict=True)
+    ]
     return tuple(out) if several else out[0]
 
 
@@ -434,5 +435,9 @@ def _compared(a, name, b, n_resamples, random_state):
     reasons = warnings_of(a.posterior, b.posterior)
     if trained_a_subset([a, b]):
         reasons += (doubts.TRAINED_A_SUBSET,)
-    known = {"names": ("a", name), "pos_label": a.posterior.pos_label}
-    return replace(difference, warnings=reasons, **known)
+    return replace(
+        difference,
+        names=("a", name),
+        warnings=reasons,
+        pos_label=a.posterior.pos_label,
+    )

@@ -73,8 +73,7 @@ def evaluations_of(estimator, X, y, sample_weight, question) -> list[Evaluation]
     classes = distinct_labels(labels)
     codes = np.searchsorted(classes, labels).astype(np.min_scalar_type(len(classes)))
     del labels  # the codes take a byte per row
-    known = blocks, matrix, classes, codes, weight
-    return _of_sample(estimator, *known, question)
+    return _of_sample(estimator, blocks, matrix, classes, codes, weight, question)
 
 
 def _named(X, matrix, estimator):
@@ -115,11 +114,12 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
     for step in opened.steps:
         front = front.behind(step)
     whole = _Whole(blocks, matrix, front, opened.W, classes, codes, weight)
-    out = []
-    for part in (whole.sample_of(one.model) for one in sampled):
-        verdict = known_verdict(question) or _judge(part, whole, question.is_report)
-        out.append(Evaluation(part, question, verdict))
-    return out
+    samples = [whole.sample_of(one.model) for one in sampled]
+    verdict, clones = known_verdict(question), question.is_report
+    return [
+        Evaluation(part, question, verdict or _judge(part, whole, clones))
+        for part in samples
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,30 +147,28 @@ class _Whole:
             matrix = matrix.where(which)
         positive = (self.classes == model.pos_label)[self.codes[which]]
         rows = Rows(matrix, positive, self.weight[which]).as_counts()
-        if model.pair is None:  # one score a row, without those of all classes
-            return Sample(model, rows, self.matrix @ model.w_front)
         return Sample(model, rows, self.scores[which] @ model.mix)
 
 
 def _judge(sample, whole, clones):
     """Whether all rows trained a model: by its gradient, its scaler, or another fit."""
-    model, opened, rows = sample.model, sample.model.scored.opened, sample.all_rows
+    model, opened = sample.model, sample.model.scored.opened
     # the objective of a discriminant is that of the sample: its direction differs
-    if is_parallel(model) and stationarity(model.fit, rows) <= NEAR_REST:
+    if is_parallel(model) and stationarity(model.fit, sample.all_rows) <= NEAR_REST:
         return DETECTED
     if opened.steps and type(opened.steps[0]) is StandardScaler:
         return _by_means(opened.steps[0].mean_, whole)
     if not clones:
         return CONTRACT
-    if isinstance(opened.whole, TAKE_BLOCKS) and not opened.steps:
-        try:
-            again = OpenedModel.of(clone(opened.whole).fit(whole.blocks))
-        except ValueError:  # a discriminant takes no blocks with weights
-            return ASSUMED
-        X = model.front.X
-        D = distance(X @ opened.W.T, X @ again.W.T)
-        return DETECTED if D <= PARALLEL else HELD_OUT
-    return ASSUMED
+    if not isinstance(opened.whole, TAKE_BLOCKS):
+        return ASSUMED
+    try:
+        again = OpenedModel.of(clone(opened.whole).fit(whole.blocks))
+    except ValueError:  # a discriminant takes no blocks with weights
+        return ASSUMED
+    X = model.front.X
+    same = distance(X @ opened.W.T, X @ again.W.T) <= PARALLEL
+    return DETECTED if same else HELD_OUT
 
 
 def _by_means(kept, whole):

@@ -82,7 +82,7 @@ class Diagnosis(Result):
     def warnings(self) -> tuple[str, ...]:
         """Every reason not to trust the AUC, one text per reason."""
         n = self.n_neg + self.n_pos
-        reasons = doubts.few_rows(self.n_neg, self.n_pos)
+        reasons = [*doubts.few_rows(self.n_neg, self.n_pos)]
         if "group" in str(self.posterior.second_source):
             reasons.append(
                 "only the AUC of groups left out knows the groups: all other numbers "

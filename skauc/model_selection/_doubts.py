@@ -4,6 +4,7 @@ A sentence names what is doubtful, how large the effect can be where that is kno
 and what the user can do.
 """
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -72,27 +73,24 @@ def warn(reasons, rows=None, score=None) -> None:
 # ---------------------------------------------------------------- rows and weights
 
 
-def few_rows(n_neg, n_pos) -> list[str]:
+def few_rows(n_neg, n_pos) -> Iterator[str]:
     """Sentence if a class has few rows."""
     n = min(n_neg, n_pos)
-    if n >= FEW_ROWS:
-        return []
-    rows = "row" if n == 1 else "rows"
-    return [
-        f"a class has only {n:g} {rows}, so that the AUC is uncertain: report its "
-        "interval, not only its mean"
-    ]
+    if n < FEW_ROWS:
+        yield (
+            f"a class has only {n:g} row{'' if n == 1 else 's'}, so that the AUC is "
+            "uncertain: report its interval, not only its mean"
+        )
 
 
-def few_groups(rows) -> list[str]:
+def few_groups(rows) -> Iterator[str]:
     """Sentence if the rows of a class come from few groups."""
     n = min(rows.independent)
-    if rows.group is None or n >= FEW_GROUPS:
-        return []
-    return [
-        f"the rows of a class come from only {n:g} groups, so that the interval may be "
-        "too narrow: its width is estimated from the groups"
-    ]
+    if rows.group is not None and n < FEW_GROUPS:
+        yield (
+            f"the rows of a class come from only {n:g} groups, so that the interval "
+            "may be too narrow: its width is estimated from the groups"
+        )
 
 
 def not_counts(weight) -> list[str]:
@@ -100,19 +98,17 @@ def not_counts(weight) -> list[str]:
     return [] if are_counts(weight) else [NOT_COUNTS]
 
 
-def rounded_decisions(score_range, intercept) -> list[str]:
+def rounded_decisions(score_range, intercept) -> Iterator[str]:
     """Sentence if a large intercept leaves few distinct values of decision_function."""
-    if intercept == 0 or score_range == 0 or not np.isfinite(intercept):
-        return []
     # float64 numbers near the intercept b are eps |b| apart
-    steps = float(score_range / (np.finfo(float).eps * abs(intercept)))
-    if steps >= FEW_STEPS:
-        return []
-    return [
-        f"decision_function is dominated by its intercept: only {steps:.2g} distinct "
-        "values remain in the range of the scores. The reported AUC uses the scores "
-        "without the intercept. Scale the features"
-    ]
+    apart = np.finfo(float).eps * abs(intercept)
+    if 0 < score_range < FEW_STEPS * apart < np.inf:
+        yield (
+            "decision_function is dominated by its intercept: only "
+            f"{score_range / apart:.2g} distinct values remain in the range of the "
+            "scores. The reported AUC uses the scores without the intercept. Scale the "
+            "features"
+        )
 
 
 def copies_of(model) -> list[str]:

@@ -95,35 +95,27 @@ def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str
     if model.front.group is not None:
         return _groups_left_out(sample, question)
     if prior.refits:
-        source, reasons = _by_fits(sample, prior.refits, prior.verbose, whole=True)
+        source, reasons = _by_fits(sample, question)
         return _beside_model(source, reasons, projection, question)
-    if not prior.leave_pair_out:
-        if model.linear is None:
-            raise NotLinearError(NOT_LINEAR.format(name=model.name))
-        return None, []
-    source, few = out_of_bag(model) if sample.is_all else (None, [])
+    pairs = prior.leave_pair_out
+    source, few = out_of_bag(model) if pairs and sample.is_all else (None, [])
     if source is not None:
         return source, few
-    if model.linear is None and prior.refits == 0:
+    if model.linear is None and (prior.refits == 0 or not pairs):
         raise NotLinearError(NOT_LINEAR.format(name=model.name))
+    if not pairs:
+        return None, []
     may_fit = question.is_report and prior.refits is None
     # folds of a sample say less of many rows than their own scores do
     may_fit = may_fit and (model.pair is None or sample.is_all)
-    behind_steps = _can_stay(model)
-    if question.left_out != "none" and behind_steps and sample.fit is not None:
+    if question.left_out != "none" and _can_stay(model) and sample.fit is not None:
         at_rest = None if sample.is_all else 0.0  # the optimum of a sample is another
         source = second_source(sample.fit, model.front, at_rest)
-        if source is not None and source.departure > STOPPED:
-            return _of_another_fit(sample, source, prior, may_fit)
         if source is not None:
-            if not may_fit or projection is None:
-                return source, []
-            return _confirmed(sample, source, projection, prior.verbose)
+            return _checked(sample, question, source, projection, may_fit)
     # a scorer fits only where the model of the data set does not hold
     if may_fit or (prior.refits is None and model.broken_by is not None):
-        K = None if question.is_report else SCORER_FITS
-        whole = not behind_steps
-        source, reasons = _by_fits(sample, K, prior.verbose, whole=whole)
+        source, reasons = _by_fits(sample, question)
         return _beside_model(source, few + reasons, projection, question)
     if model.pair is not None and prior.refits == 0:
         return None, [doubts.PAIRS_WITHOUT_REFITS]
@@ -140,20 +132,16 @@ def _can_stay(model):
 
 def _groups_left_out(sample, question):
     """AUC of pairs of groups in closed form, or of folds of whole groups."""
-    model, prior, found, reasons = sample.model, question.prior, None, []
+    model, refits, found, reasons = sample.model, question.prior.refits, None, []
     if min(model.front.independent) < FEWEST:
         raise ValueError(
             f"groups must hold rows of each class in at least {FEWEST} groups, because "
             f"two are left out together, got {min(model.front.independent):g}"
         )
-    if not prior.refits and _can_stay(model) and sample.fit is not None:
+    if not refits and _can_stay(model) and sample.fit is not None:
         found = second_source(sample.fit, model.front)
     if found is None or found.departure > STOPPED:
-        found = None
-        if prior.refits != 0:
-            K = prior.refits or (None if question.is_report else SCORER_FITS)
-            whole = prior.refits or not _can_stay(model)
-            found, _ = _by_fits(sample, K, prior.verbose, whole=whole)
+        found, _ = (None, []) if refits == 0 else _by_fits(sample, question)
         if found is None:
             raise ValueError(
                 f"groups can be left out of {model.name} by fits only, but none was "
@@ -183,25 +171,24 @@ def out_of_bag(model) -> tuple[Source | None, list[str]]:
         return source, []
     # in tens, so that all candidates of a search have the same text
     enough = 10 * int(np.ceil(_MEMBERS / share / 10))
-    known = {"name": model.name, "n": len(votes), "least": _MEMBERS, "enough": enough}
-    return source, [doubts.FEW_MEMBERS.format(**known)]
-
-
-def _of_another_fit(sample, source, prior, may_fit):
-    """AUC of fits, or of the optimum, which may rank the rows otherwise."""
-    origin = "refits" if may_fit else "rows left out of the optimum"
-    reason = doubts.STOPPED_EARLY.format(name=sample.model.name, source=origin)
-    if may_fit:
-        source, _ = _by_fits(sample, None, prior.verbose, whole=False)
+    reason = doubts.FEW_MEMBERS.format(
+        name=model.name, n=len(votes), least=_MEMBERS, enough=enough
+    )
     return source, [reason]
 
 
-def _confirmed(sample, source, projection, verbose):
-    """The source, or refits where these side with the model of the data set."""
+def _checked(sample, question, source, projection, may_fit):
+    """The source in closed form, or one of fits where another source contradicts it."""
+    if source.departure > STOPPED:  # the optimum may rank the rows otherwise
+        origin = "refits" if may_fit else "rows left out of the optimum"
+        reason = doubts.STOPPED_EARLY.format(name=sample.model.name, source=origin)
+        return _by_fits(sample, question)[0] if may_fit else source, [reason]
+    if not may_fit or projection is None:
+        return source, []
     gap, explained = _gap(projection, source)
     if explained:
         return source, []
-    refits, _ = _by_fits(sample, None, verbose, whole=False)
+    refits, _ = _by_fits(sample, question)
     # of refits: less than half of the gap between the model and the rows left out
     if refits is not None and projection.gap(refits)[0] / gap < 0.5:
         return refits, []
@@ -230,36 +217,40 @@ def _without_model(source, projection):
     return replace(source, alone=True, variance=variance), [reason]
 
 
-def _by_fits(sample, K, verbose, whole):
-    """AUC of rows left out of K clones (None: as many as a report takes), and doubts.
+def _by_fits(sample, question):
+    """AUC of rows left out of clones, and doubts.
 
-    ``whole`` refits the whole estimator with its steps, otherwise the linear model
-    alone on the rows in front of it.
+    Clones of the whole estimator with its steps, if these cannot stay or if fits were
+    requested, otherwise of the linear model alone on the rows in front of it.
     """
-    model = sample.model
-    whole = whole or model.linear is None or model.pair is not None
+    model, prior = sample.model, question.prior
+    whole = prior.refits or model.pair is not None or not _can_stay(model)
     if whole and has_frozen(model.estimator):
         return None, [doubts.FROZEN_IN_REFITS]
-    folds = model.linear is None or model.pair is not None or model.scored.adapted
-    folds = folds or model.front.group is not None
-    source = None
-    if min(np.bincount(model.scored.codes)) >= 2:
-        try:
-            source = _by_clones(model, K, verbose, whole, folds)
-        except Warning:  # a warning of the fit that the user made an error
-            raise
-        except Exception:  # an estimator may raise anything for fewer or repeated rows
-            source = None
-    if source is None:
+    K = prior.refits or (None if question.is_report else SCORER_FITS)
+    try:
+        source = _by_clones(model, K, prior.verbose, whole)
+        if not np.isfinite(source.auc):
+            raise ValueError("no pair of rows was left out")
+    except Warning:  # a warning of the fit that the user made an error
+        raise
+    except Exception:  # an estimator may raise anything for fewer or repeated rows
         return None, [doubts.REFITS_FAILED.format(name=model.name)]
     return sample.of_all_rows(source), []
 
 
-def _by_clones(model, K, verbose, whole, folds):
-    """AUC of rows left out of clones: pairs within folds, or .632+ of samples."""
+def _by_clones(model, K, verbose, whole):
+    """AUC of rows left out of clones: pairs within folds, or .632+ of samples.
+
+    K clones, or None: as many as a report takes.
+    """
     scored, positive, front = model.scored, model.positive, model.front
+    if min(np.bincount(scored.codes)) < 2:
+        raise ValueError("a class must have two rows, so that one can be left out")
+    curved = model.linear is None or model.pair is not None
+    folds = curved or scored.adapted or scored.group is not None
     counts = _FOLDS if folds else _SAMPLES
-    K = int(K or next(count for limit, count in counts if front.n < limit))
+    K = K or next(count for limit, count in counts if front.n < limit)
     if not folds:
         drawn = balanced_samples(Rows.of(model.rows.X, positive), K)
     elif scored.group is None:
@@ -273,12 +264,8 @@ def _by_clones(model, K, verbose, whole, folds):
             sums_of_scores(score, positive, weight, front.group)
             for score, weight in zip(scores, mass, strict=True)
         )
-        if not sums[1].any():
-            return None
         return Source(*auc_of_groups(sums, front, OF_FOLDS), "group folds")
     auc = weighted_auc(scores, positive, mass)
-    if not np.isfinite(auc):
-        return None
     if folds:
         return Source(auc, _variance(auc, model), "folds")
     auc = plus_632(front.auc(model.score), auc)
@@ -312,8 +299,8 @@ def _folds_of_groups(scored, K):
                 trains[fold, order[test]] = False
         return trains
 
-    known = scored.codes.tobytes(), scored.group.tobytes()
-    return scored.content.cached(("folds of groups", K, *known), compute)
+    key = "folds of groups", K, scored.codes.tobytes(), scored.group.tobytes()
+    return scored.content.cached(key, compute)
 
 
 def _scores_of_clones(model, counts, verbose, whole):

@@ -71,12 +71,12 @@ class Evaluation:
         if self.reason_unranked is not None:
             return None
         model, sample, question = self.model, self.sample, self.question
-        along = sample.all_rows, model.w_front, sample.score
+        rows, w, score = sample.all_rows, model.w_front, sample.score
         if self.held_out:
-            along = sample.scores_as_feature, np.ones(1), sample.score
+            rows, w = sample.scores_as_feature, np.ones(1)
         elif question.adaptive:
-            along = model.rows, model.w, model.score
-        return project(question.prior, *along, question.covariance)
+            rows, w, score = model.rows, model.w, model.score
+        return project(question.prior, rows, w, score, question.covariance)
 
     @cached_property
     def _source_and_reasons(self) -> tuple[Source | None, list[str]]:
@@ -133,8 +133,12 @@ class Evaluation:
             return posterior_of_source(empirical, self.sample.size)
         source = self.source
         if self.without_model:
-            known = {"leave_pair_out": source.auc, "second_source": source.method}
-            posterior = posterior_of_source(source, self.sample.size, **known)
+            posterior = posterior_of_source(
+                source,
+                self.sample.size,
+                leave_pair_out=source.auc,
+                second_source=source.method,
+            )
         else:
             posterior = self.projection.auc(source)
             posterior = replace(posterior, choice_probit=self._choice_by_model)
@@ -144,7 +148,7 @@ class Evaluation:
     def doubts(self) -> list[str]:
         """Reasons not to trust the AUC, a sentence each."""
         model, front = self.model, self.model.front
-        out = []
+        out: list[str] = []
         report = self.question.is_report
         if report or not self.held_out:  # the score of a fold has no interval
             out += doubts.few_rows(round(front.n_neg, 9), round(front.n_pos, 9))
@@ -175,8 +179,8 @@ class Evaluation:
         left_out = report and self.question.prior.leave_pair_out
         if source is None and P >= n and left_out and not reasons:
             remedy = doubts.REFIT if model.pair is None else doubts.HOLD_OUT
-            known = {"n_features": P, "n": n, "remedy": remedy}
-            out.append(doubts.NO_ROWS_LEFT_OUT.format(**known))
+            text = doubts.NO_ROWS_LEFT_OUT
+            out.append(text.format(n_features=P, n=n, remedy=remedy))
         return out
 
     def _doubts_of_weights(self):
@@ -250,8 +254,8 @@ def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
         any_classifier=question.adaptive,
     )
     samples = [Sample(model, model.front, model.score) for model in models]
-    how = {"clones": question.is_report}  # a scorer fits nothing
-    verdict = known_verdict(question) or judge_rows(models[0], **how)
+    # a scorer fits nothing
+    verdict = known_verdict(question) or judge_rows(models[0], question.is_report)
     return [Evaluation(sample, question, verdict) for sample in samples]
 
 

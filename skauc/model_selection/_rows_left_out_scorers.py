@@ -107,8 +107,8 @@ def make_lpo_auc_scorer(*, pos_label=None, groups=None) -> Scorer:
 
 
 def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
-    data = rows_in_memory(X, y, sample_weight)
-    evaluation, *more = evaluations(estimator, *data, Question(**options))
+    X, y, weight = rows_in_memory(X, y, sample_weight)
+    evaluation, *more = evaluations(estimator, X, y, weight, Question(**options))
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
     model = evaluation.model
@@ -217,8 +217,9 @@ def make_cv_auc_scorer(
 
 
 def _cv_auc(estimator, X, y, *, sample_weight, groups, pos_label, n_jobs, **folds):
-    known = checked_rows(X, y, sample_weight, pos_label, groups)
-    positive, _, weight, X, labels, groups = known
+    positive, _, weight, X, labels, groups = checked_rows(
+        X, y, sample_weight, pos_label, groups
+    )
     if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
         decision_values(estimator, take_rows(X, [0]))
     splitter = _splitter(positive, groups, **folds)
@@ -250,8 +251,8 @@ def _fold_auc(estimator, X, y, positive, weight, groups, train, test):
     """
     if positive[test].all() or not positive[test].any():
         raise ValueError("cv must leave both classes in every test fold, got one class")
-    data = estimator, X, y, positive, weight, groups
-    score, pos = scores_of_clone(*data, train, test), positive[test]
+    score = scores_of_clone(estimator, X, y, positive, weight, groups, train, test)
+    pos = positive[test]
     w = np.ones(len(test)) if weight is None else weight[test]
     if groups is not None:
         sums = sums_of_scores(score, pos, w, groups[test], sole=True)

@@ -1,13 +1,14 @@
 """Bayesian scorers for ``GridSearchCV``: they rank candidates and refit nothing."""
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp, ndtr, ndtri_exp
+from scipy.special import ndtr
 from sklearn import get_config
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._projection import check_covariance, check_prior
+from ..posterior._auc_posterior import NORMAL_DF, AUCPosterior
 from ..statistics._checks import check_option, short
 from ..statistics._warn_caller import warn_caller
 from ._blocks import evaluations_of
@@ -366,7 +367,9 @@ def _cbauc(estimator, X, y, sample_weight, scale, **options):
     for one in found:
         one.warn(once=True)
     if scale == "probit":
-        return _mean_probit(probit)
+        # a mixture of points, whose mean does not round to 1
+        points = np.sqrt(2) * np.array(probit), 0.0, NORMAL_DF, NORMAL_DF
+        return AUCPosterior.from_components(*points, 1 / len(probit)).mean_probit()
     value = float(ndtr(probit).mean())
     # within 2 eps of 1 the order of candidates is lost
     if 1 - value < 2 * np.finfo(float).eps:
@@ -376,16 +379,6 @@ def _cbauc(estimator, X, y, sample_weight, scale, **options):
             UndefinedMetricWarning,
         )
     return value
-
-
-def _mean_probit(probit):
-    """Probit of the mean of AUCs, from the smaller tail, which does not round to 1."""
-    if len(probit) == 1:
-        return float(probit[0])
-    sign = 1.0 if ndtr(probit).mean() <= 0.5 else -1.0
-    # log{Σ Φ(±z)/K}
-    log_tail = logsumexp(log_ndtr(sign * np.array(probit))) - np.log(len(probit))
-    return float(sign * ndtri_exp(log_tail))
 
 
 def _of_ebauc(prior, covariance, rows, pos_label):

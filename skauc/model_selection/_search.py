@@ -112,11 +112,12 @@ class SearchPosterior(Estimates):
         ValueError
             If there is no such candidate.
         """
-        difference, names = self.joint.difference(i, j), map(str, self.row[[i, j]])
-        reasons = warnings_of(self.auc[i], self.auc[j])
-        label = self.selected.pos_label
-        known = {"names": tuple(names), "pos_label": label}
-        return replace(difference, warnings=reasons, **known)
+        return replace(
+            self.joint.difference(i, j),
+            names=(str(self.row[i]), str(self.row[j])),
+            warnings=warnings_of(self.auc[i], self.auc[j]),
+            pos_label=self.selected.pos_label,
+        )
 
     def simplest(self, order, within=1.0) -> int:
         """Simplest candidate within some standard deviations of the best.

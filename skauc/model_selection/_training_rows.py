@@ -11,6 +11,7 @@ scorer fits no clones: its rows are training rows, unless this evidence contradi
 """
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -83,7 +84,7 @@ def known_verdict(question) -> Verdict | None:
     return None if question.adaptive else ASSUMED
 
 
-def judge_rows(model: FittedModel, *, clones) -> Verdict:
+def judge_rows(model: FittedModel, clones) -> Verdict:
     """Judge whether the rows of a model trained it.
 
     Parameters
@@ -191,8 +192,8 @@ def _same_means(scored):
                 valid = np.ma.masked_invalid(X)
                 means.append(np.ma.average(valid, axis=0, weights=scored.weight).data)
             # n eps is the rounding of a sum of n numbers
-            known = kept, error, n * eps * np.abs(kept)
-            return any(equal_means(mean, *known) for mean in means)
+            rounding = n * eps * np.abs(kept)
+            return any(equal_means(mean, kept, error, rounding) for mean in means)
     return None
 
 
@@ -231,31 +232,6 @@ def _keeps_rows(scored, strict):
 # -------------------------------------------------------------------------- clones
 
 
-@dataclass(frozen=True, eq=False)
-class _Training:
-    """An estimator and the rows that clones are fitted to; they score ``rows``."""
-
-    estimator: object
-    X: object
-    y: np.ndarray
-    weight: np.ndarray | None
-    rows: object
-
-    def scores(self, name):
-        """Scores (n, k) of a clone fitted to all rows or to a "resample", cached."""
-        fitted = self.estimator, self.X, self.y
-        scored = None if self.rows is self.X else self.rows
-
-        def compute():
-            drawn, rng = np.arange(len(self.y)), np.random.default_rng(0)
-            if name == "resample":  # a stratified bootstrap sample
-                labels = (drawn[self.y == label] for label in np.unique(self.y))
-                drawn = np.concatenate([rng.choice(rows, len(rows)) for rows in labels])
-            return decisions(fitted_to_rows(*fitted, self.weight, drawn), self.rows)
-
-        return cached_for(name, *fitted, compute, self.weight, scored)
-
-
 def _by_clones(scored, repeatable):
     """Verdict of the first training that explains the model, or of the last."""
     verdict, score = ASSUMED, scored.scores - scored.opened.cut
@@ -270,56 +246,69 @@ def _by_clones(scored, repeatable):
 
 
 def _trainings(scored, repeatable):
-    """Yield the fits that may have trained the model: with and without weights."""
-    X, y, weight = scored.X, scored.y, scored.weight
-    estimator, rows = scored.opened.whole, X
-    if repeatable:  # the linear model alone, on the rows in front
-        estimator, rows = scored.opened.linear, scored.front
+    """Yield the fits that may have trained the model: with and without weights.
+
+    An estimator, its rows, labels and weights, and the rows that clones score.
+    """
+    X, y, weight, whole = scored.X, scored.y, scored.weight, scored.opened.whole
+    # the linear model alone, on the rows in front
+    part = (scored.opened.linear, scored.front) if repeatable else (whole, X)
     for w in (weight, None) if weight is not None else (None,):
-        yield _Training(estimator, rows, y, w, rows)
+        yield *part, y, w, part[1]
     if scored.dropped:  # with the rows of weight 0
         all_rows, labels, all_weights = scored.as_given
         for w in (all_weights, None):
-            yield _Training(scored.opened.whole, all_rows, labels, w, X)
+            yield whole, all_rows, labels, w, X
+
+
+def _scores_of_clone(estimator, X, y, weight, rows, name):
+    """Scores (n, k) of rows by a clone fitted to all of X or a "resample", cached."""
+
+    def compute():
+        drawn, rng = np.arange(len(y)), np.random.default_rng(0)
+        if name == "resample":  # a stratified bootstrap sample
+            labels = (drawn[y == label] for label in np.unique(y))
+            drawn = np.concatenate([rng.choice(mine, len(mine)) for mine in labels])
+        return decisions(fitted_to_rows(estimator, X, y, weight, drawn), rows)
+
+    scored = None if rows is X else rows
+    return cached_for(name, estimator, X, y, compute, weight, scored)
 
 
 def _compare(training, score):
     """Judge by the distance from a clone, in units of that between two clones."""
-    first, measure = training.scores("clone"), distance
+    clone_of, measure = partial(_scores_of_clone, *training), distance
+    first = clone_of("clone")
     D = distance(score, first)
     if D <= _EQUAL and _gap(score, first) <= _EQUAL:
         return DETECTED
-    other = training.scores("resample")
+    other = clone_of("resample")
     unit = distance(other, first)
     if min(unit, 2 - unit) <= _EQUAL:  # all scores of one feature are parallel
         measure = _gap
         D, unit = measure(score, first), measure(other, first)
-    if not (np.isfinite(D) and np.isfinite(unit)):
+    if not np.isfinite(D + unit):
         return ASSUMED
     # D/D_b of other rows is about F(d − 1, d − 1) in d directions, because D is free of
     # scale: small by chance if d is
-    d = min(training.rows.shape) if hasattr(training.rows, "shape") else np.inf
-    free = max(d - 1, 1)
-    by_chance = f.ppf(_BY_CHANCE, free, free) if d < _DIRECTIONS else 1.0
+    estimator, *_, rows = training
+    free = max(min(getattr(rows, "shape", (np.inf,))) - 1, 1)
+    by_chance = f.ppf(_BY_CHANCE, free, free) if free < _DIRECTIONS - 1 else 1.0
     if D <= min(_NEAR, by_chance) * unit:
         return DETECTED
-    D, chance = _with_chance(training, score, first, measure)
+    clones = [first]
+    if _draws(estimator):
+        clones.append(clone_of("again"))
+        if measure(*clones) > _EQUAL:
+            clones.append(clone_of("once more"))
+    # mean distances of the model from clones, and between clones of the same rows
+    D = np.mean([measure(score, clone) for clone in clones])
+    chance = np.mean([measure(a, b) for a, b in combinations(clones, 2)] or 0.0)
     if D <= min(_ALIKE * chance, _SMALL * unit):
         return DETECTED
     if measure is distance and 2 - D <= _EQUAL:
         return ASSUMED  # the same fit in reverse: chance may reverse a fit to noise
     return HELD_OUT if D > _FAR * unit + _UNLIKE * chance else ASSUMED
-
-
-def _with_chance(training, score, first, measure):
-    """Mean distance of the model from clones, and between clones of the same rows."""
-    if not _draws(training.estimator):
-        return measure(score, first), 0.0
-    clones = [first, training.scores("again")]
-    if measure(*clones) > _EQUAL:
-        clones.append(training.scores("once more"))
-    pairs = [measure(a, b) for a, b in combinations(clones, 2)]
-    return np.mean([measure(score, clone) for clone in clones]), np.mean(pairs)
 
 
 def _draws(estimator):

@@ -14,14 +14,13 @@ from ..statistics._checks import (
     check_interval,
     check_numbers,
     check_option,
-    generator,
 )
 from ..statistics._result import MOMENTS, Estimates
 from ..statistics._wald import Interval
 from ._components import Components
 from ._distribution import AUCDistribution
 
-_NORMAL_DF = 1e100  # √(χ²/df) = 1 ± 1e-50, exactly 1 in float64: Z is normal
+NORMAL_DF = 1e100  # √(χ²/df) = 1 ± 1e-50, exactly 1 in float64: Z is normal
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,7 +161,7 @@ class AUCPosterior(AUCDistribution):
         # E Φ(Z) = Φ(m/√(1 + s²)) = Φ(mean_probit) ⇒ m = mean_probit √(1 + s²), and with
         # √2 Z = D + √v N:  D = √2 m, v = 2s²
         D = np.sqrt(2) * mean_probit * np.sqrt(1 + variance)
-        component = 1.0, D, 2 * variance, _NORMAL_DF, _NORMAL_DF
+        component = 1.0, D, 2 * variance, NORMAL_DF, NORMAL_DF
         return cls(*np.reshape(component, (5, 1)), **entered)
 
     def _head(self):
@@ -285,21 +284,8 @@ class AUCPosterior(AUCDistribution):
         quantiles = [components.quantile(level) for level in q.ravel()]
         return np.reshape(ndtr(quantiles), q.shape)[()]
 
-    def rvs(self, size=None, random_state=None):
-        """Random draws from the posterior of the AUC.
-
-        Parameters
-        ----------
-        size : int or tuple of int, default=None
-            Shape of the result; None gives one float.
-        random_state : int, Generator, RandomState or None, default=None
-            Seed of the draws; None draws other numbers in every call.
-
-        Returns
-        -------
-        float or ndarray
-        """
-        return self._components.draw(size, generator(random_state))
+    def _draw(self, size, rng):
+        return self._components.draw(size, rng)
 
     @property
     def method(self) -> str:

@@ -178,10 +178,7 @@ class Components:
     def draw(self, size, rng):
         """Draws of Φ(Z)."""
         share = self.weight / self.weight.sum()
-        try:
-            k = rng.choice(len(self.weight), size=size, p=share)
-        except (TypeError, ValueError):
-            raise ValueError(f"size must be a shape or None, got {size!r}") from None
+        k = rng.choice(len(self.weight), size=size, p=share)
         chi2 = rng.chisquare(self.df[k])
         normal = rng.standard_normal(size)
         # √2 Z = D √(χ²_df/q) + √v N

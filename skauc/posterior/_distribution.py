@@ -6,7 +6,7 @@ picture follow from these.
 
 import numpy as np
 
-from ..statistics._checks import check_level
+from ..statistics._checks import check_level, generator
 from ..statistics._result import EstimatedAUC, WholeAUC
 from ..statistics._wald import Interval
 
@@ -63,3 +63,27 @@ class Distribution(EstimatedAUC):
 
 class AUCDistribution(WholeAUC, Distribution):
     """Parent of the posteriors of an AUC."""
+
+    def rvs(self, size=None, random_state=None):
+        """Random draws from the posterior of the AUC.
+
+        Parameters
+        ----------
+        size : int or tuple of int, default=None
+            Shape of the result; None gives one float.
+        random_state : int, Generator, RandomState or None, default=None
+            Seed of the draws; None draws other numbers in every call.
+
+        Returns
+        -------
+        float or ndarray
+        """
+        rng = generator(random_state)
+        try:
+            return self._draw(size, rng)
+        except (TypeError, ValueError):
+            raise ValueError(f"size must be a shape or None, got {size!r}") from None
+
+    def _draw(self, size, rng):
+        """Draws of a shape; each child has its own."""
+        raise NotImplementedError

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ..statistics._checks import as_numbers, check_numbers, generator
+from ..statistics._checks import as_numbers, check_numbers
 from ._auc_posterior import AUCPosterior, warnings_of
 from ._components import normal_pdf
 from ._distribution import AUCDistribution
@@ -119,25 +119,8 @@ class PairwiseAUCPosterior(AUCDistribution):
         density = normal_pdf(u) / np.where(inside, slope, 1.0)
         return np.where(np.isnan(x), np.nan, np.where(inside, density, 0.0))[()]
 
-    def rvs(self, size=None, random_state=None):
-        """Random draws of the average AUC.
-
-        Parameters
-        ----------
-        size : int or tuple of int, default=None
-            Shape of the result; None gives one float.
-        random_state : int, Generator, RandomState or None, default=None
-            Seed of the draws; None draws other numbers in every call.
-
-        Returns
-        -------
-        float or ndarray
-        """
-        rng = generator(random_state)
-        try:
-            return np.interp(rng.standard_normal(size), _U, self._quantiles)[()]
-        except (TypeError, ValueError):
-            raise ValueError(f"size must be a shape or None, got {size!r}") from None
+    def _draw(self, size, rng):
+        return np.interp(rng.standard_normal(size), _U, self._quantiles)[()]
 
     @cached_property
     def _quantiles(self):

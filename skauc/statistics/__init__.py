@@ -16,8 +16,7 @@ array the rows of a class are read in blocks, with one symmetric product per blo
 The origin o is 0, or the mean of the first rows if that is more than a deviation away
 from 0 for some feature. If the second term is more than nine tenths of the first one at
 the end, the sums are computed again around the mean. At most one digit cancels. The
-products of a sparse matrix are summed around 0, unless more than four digits cancel;
-the diagonal is ``Σ_stored w (x − x̄)² + (Σ_absent w) x̄²``, which has no subtraction.
+products of a sparse matrix are summed around 0, unless more than four digits cancel.
 
 **2. Rows in blocks.** A function of one block is summed over all blocks, one after the
 other, by threads, or as a tree of Dask tasks; the caller gets the sum. Labels, weights

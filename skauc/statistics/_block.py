@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ._checks import as_numbers, refuse_mask
+from ._checks import as_numbers, one_a_row, refuse_mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,16 +82,8 @@ def _features(name, X, n_features):
 
 
 def _column(name, column, n_rows):
-    """Check labels or weights, one per row; shape (n, 1) becomes (n,)."""
-    if column is None:
-        return None
-    column = as_rows(name, column)
-    if column.shape[0] != n_rows:
-        raise ValueError(
-            f"{name} must have one value for each of the {n_rows} rows, got "
-            f"{column.shape[0]}"
-        )
-    return column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else column
+    """Check labels or weights, one per row."""
+    return None if column is None else one_a_row(name, as_rows(name, column), n_rows)
 
 
 def as_rows(name, value):

@@ -126,10 +126,7 @@ class BlockMatrix:
         ValueError
             If they are more than 1 GiB of numbers.
         """
-        if isinstance(rows, slice):
-            rows = np.arange(*rows.indices(len(self)))
-        else:
-            rows = np.arange(len(self))[rows]
+        rows = np.arange(len(self))[rows]
         if rows.size * self.n_features > LARGEST_ARRAY:
             raise ValueError(
                 "X must hold at most 1 GiB where all its rows are needed in memory, "
@@ -208,9 +205,9 @@ def _outline(block):
     if weight is not None:
         X = X[weight > 0]  # rows of weight 0 are not checked
     values = X.data if sparse.issparse(X) else X
-    if not np.isfinite(np.sum(values)) and not np.isfinite(values).all():
-        odd = values[~np.isfinite(values)][0]
-        raise ValueError(f"X must be finite, got {odd}")
+    odd = values[~np.isfinite(values)]
+    if len(odd):
+        raise ValueError(f"X must be finite, got {odd[0]}")
     return block.number, block.X.shape, block.y, weight
 
 

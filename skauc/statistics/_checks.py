@@ -45,9 +45,8 @@ def check_integer(name, value, low=-(2**53), high=2**53) -> int:
     number = _real(value)
     if low <= number <= high and number == np.floor(number):
         return int(value)
-    rule = f"from {low} to {high}"
-    if high == 2**53:
-        rule = "<= 2**53" if number > high else f">= {low}"
+    ranged = high < 2**53 or number > high
+    rule = f"from {low} to {high}" if ranged else f">= {low}"
     raise ValueError(f"{name} must be a whole number {rule}, got {short(value)}")
 
 
@@ -183,19 +182,24 @@ def check_weights(values, n) -> np.ndarray | None:
     """Check the weights of n rows: 0 or of ordinary size; None stays None."""
     if values is None:
         return None
-    weight = as_numbers("sample_weight", values)
-    if weight.ndim == 2 and weight.shape[1] == 1:
-        weight = weight[:, 0]
-    if weight.shape != (n,):
-        raise ValueError(
-            f"sample_weight must have one value for each of the {n} rows, got shape "
-            f"{weight.shape}"
-        )
+    weight = one_a_row("sample_weight", as_numbers("sample_weight", values), n)
     least, most = RANGE
     good = (weight == 0) | ((weight >= least) & (weight <= most))
     rule = f"be 0 or between {least:g} and {most:g}"
     refuse_rows(~good, "sample_weight", rule, weight)
     return weight
+
+
+def one_a_row(name, values, n):
+    """Values of n rows; shape (n, 1) becomes (n,)."""
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n,):
+        raise ValueError(
+            f"{name} must have one value for each of the {n} rows, got shape "
+            f"{values.shape}"
+        )
+    return values
 
 
 def refuse_rows(bad, name, rule, values):
@@ -204,10 +208,10 @@ def refuse_rows(bad, name, rule, values):
         raise ValueError(f"{name} must {rule}, got {values[row]} in row {row}")
 
 
-def short(value, longest=80) -> str:
-    """Write a value on one line, for an error."""
+def short(value) -> str:
+    """Write a value on one line of at most 80 characters, for an error."""
     text = " ".join(repr(value).split())
-    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _real(value) -> float:
@@ -234,8 +238,7 @@ def _rule_in_words(low, high, closed):
     if np.isfinite(low) and np.isfinite(high):
         return f"lie in {'[' if left else '('}{low:g}, {high:g}{']' if right else ')'}"
     is_finite = (np.isinf(low) and not left) or (np.isinf(high) and not right)
-    rules = [f"{'>=' if left else '>'} {low:g}"] if np.isfinite(low) else []
+    rules = ["finite"] if is_finite else []
+    rules += [f"{'>=' if left else '>'} {low:g}"] if np.isfinite(low) else []
     rules += [f"{'<=' if right else '<'} {high:g}"] if np.isfinite(high) else []
-    if not rules:
-        return "be a finite number" if is_finite else "be a number"
-    return f"be {'finite and ' if is_finite else ''}{rules[0]}"
+    return f"be {' and '.join(rules) or 'a number'}"

@@ -79,13 +79,12 @@ def columns_named(X):
 
 def _odd_columns(X, error):
     """Sentence about columns with texts or missing values; None if there are none."""
-    columns, missing = {}, {}
-    if hasattr(X, "columns") and not is_collection(X):
-        columns = {name: np.asarray(X[name]) for name in X.columns}
-    elif isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
-        columns = dict(enumerate(X.T))
-    for name, values in columns.items():
-        values = np.ravel(values)
+    is_frame = hasattr(X, "columns") and not is_collection(X)
+    if not is_frame and not (isinstance(X, np.ndarray) and X.dtype.kind == "O"):
+        return None
+    columns, missing = np.atleast_2d(np.asarray(X, dtype=object)).T, {}
+    names = X.columns if is_frame else range(len(columns))
+    for name, values in zip(names, columns, strict=True):
         texts = [v for v in values if isinstance(v, str)]
         value = next((v for v in texts if repr(v) in error), None)
         if value is not None and "string to float" in error:
@@ -93,7 +92,7 @@ def _odd_columns(X, error):
                 f"X must hold numbers, got {value!r} in column {name!r}; encode the "
                 "column, for example by OneHotEncoder in a ColumnTransformer"
             )
-        if values.dtype.kind in "fO" and not texts:
+        if not texts:
             missing[name] = sum(str(v) in _MISSING for v in values)
     found = [f"{n} in column {name!r}" for name, n in missing.items() if n]
     if not found or not any(part in error for part in _ABOUT_VALUES):

@@ -23,7 +23,7 @@ Hanley & McNeil (1982), https://doi.org/10.1148/radiology.143.1.7063747; Newcomb
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -54,7 +54,7 @@ class Levels:
     value: np.ndarray
     neg: np.ndarray
     pos: np.ndarray
-    _rows: Any = field(default=None, repr=False, compare=False)
+    _rows: Any = None
 
     @classmethod
     def of(cls, neg, pos, weight_neg=None, weight_pos=None) -> Levels:
@@ -190,14 +190,16 @@ def rounded_runs(ordered) -> np.ndarray:
         return none
     size = np.maximum(np.abs(inner[at]), np.abs(inner[at + 1]))
     middle = np.quantile(np.abs(inner), _USUAL) if low < 0 < high else 0.0
-    limit = np.zeros(len(inner) + 1)  # limit[i + 1] of the gap between i and i + 1
-    limit[at + 1] = _ROUNDING * np.minimum(np.maximum(size, middle), reach)
-    limit[at + 1] = np.maximum(limit[at + 1], _LAST_PLACE * size)
-    near = np.zeros(len(limit), dtype=np.int8)
-    near[at + 1] = gap[at] <= limit[at + 1]
-    first, last = (np.flatnonzero(np.diff(near) == turn) for turn in (1, -1))
+    limit = _ROUNDING * np.minimum(np.maximum(size, middle), reach)
+    limit = np.maximum(limit, _LAST_PLACE * size)
+    near = gap[at] <= limit
+    at, limit = at[near], limit[near]
+    # runs of gaps next to each other
+    begins = np.flatnonzero(np.diff(at, prepend=-2) > 1)
+    ends = np.flatnonzero(np.diff(at, append=len(ordered) + 1) > 1)
+    first, last = at[begins], at[ends] + 1
     width = inner[last] - inner[first]
-    narrow = (width > 0) & (width <= np.maximum(limit[first + 1], limit[last]))
+    narrow = (width > 0) & (width <= np.maximum(limit[begins], limit[ends]))
     apart = np.concatenate([[np.inf], gap, [np.inf]])  # before the i-th, after i − 1
     alone = _ALONE * width <= np.minimum(apart[first], apart[last + 1])
     return begin + np.column_stack([first, last])[narrow & alone]
@@ -246,24 +248,18 @@ def placements(neg, pos, weight_neg=None, weight_pos=None):
 def empirical_auc(score, positive, weight=None) -> float:
     """Share of pairs in which the positive scores higher, ties ½.
 
-    Equals :attr:`Levels.auc`, without weights in half of the time.
-
     Parameters
     ----------
     score : ndarray of shape (n,)
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), default=None
     """
-    if weight is not None:
-        classes = [x[side] for x in (score, weight) for side in (~positive, positive)]
-        return Levels.of(*classes).auc
-    score = without_rounding(score)
-    neg, pos = score[~positive], score[positive]
-    for part in (neg, pos):  # sorted scores are found in the order of memory
-        part.sort()
-    ends = (np.searchsorted(neg, pos, side) for side in ("left", "right"))
-    won, pairs = sum(end.sum() for end in ends), float(len(neg)) * len(pos)
-    return min(float(won / (2 * pairs)), 1.0)
+    parts = [
+        None if x is None else x[side]
+        for x in (score, weight)
+        for side in (~positive, positive)
+    ]
+    return Levels.of(*parts).auc
 
 
 def delong_covariance(v01, v10, weight_neg=None, weight_pos=None):

@@ -117,14 +117,12 @@ class Moments:
                 "Moments must have scatters of one shape to be merged, got "
                 f"{np.shape(self.scatter)} and {np.shape(other.scatter)}"
             )
-        n = self.n + other.n
-        if 0 in (self.n, other.n):
-            return self if other.n == 0 else other
-        shift = other.mean - self.mean
-        between = _products(shift, self.scatter) * (self.n * (other.n / n))
+        n, shift = self.n + other.n, other.mean - self.mean
+        share = other.n / max(n, TINY)  # 0 without rows
         # W_a + W_b + shift shiftᵀ n_a n_b/n
+        between = _products(shift, self.scatter) * (self.n * share)
         scatter = self.scatter + other.scatter + between
-        return Moments(n, self.mean + shift * (other.n / n), scatter)
+        return Moments(n, self.mean + shift * share, scatter)
 
     def project(self, w) -> Moments:
         """Moments of the scores ``X @ w``.
@@ -244,8 +242,7 @@ def class_moments(X, positive=None, sample_weight=None, *, featurewise=False):
         )
     weight = check_weights(sample_weight, X.shape[0])
     groups = (~positive, positive)
-    neg, pos = group_moments(X, groups, weight, featurewise=featurewise)
-    return neg, pos
+    return tuple(group_moments(X, groups, weight, featurewise=featurewise))
 
 
 def _moments_of_block(block, featurewise):
@@ -353,7 +350,7 @@ class _Sums:
     mean of the first rows if a feature is more than a deviation away from 0.
     """
 
-    def __init__(self, P, featurewise, origin=None):
+    def __init__(self, P, featurewise, origin):
         self.origin, self.n, self.total = origin, 0.0, np.zeros(P)
         self.square = np.zeros(P if featurewise else (P, P))
 
@@ -399,23 +396,14 @@ def _sparse(X, group, weight, featurewise):
     w = np.ones(Z.shape[0]) if weight is None else weight[group]
     n = float(w.sum())
     mean = Z.T @ w / max(n, TINY)  # 0 without rows
+    weighted = Z.multiply(w[:, None])
     if featurewise:
-        return Moments(n, mean, _sparse_squares(Z, w, mean))
+        raw = np.asarray(Z.multiply(weighted).sum(axis=0)).ravel()
+    else:
+        raw = (Z.T @ weighted).toarray()
     # W = Σ w x xᵀ − n x̄ x̄ᵀ, if no more than four digits cancel
-    raw = (Z.T @ Z.multiply(w[:, None])).toarray()
-    scatter = raw - np.outer(mean, mean) * n
-    if np.all(np.diag(scatter) >= _DIGITS_KEPT * np.diag(raw)):
+    scatter = raw - _products(mean, raw) * n
+    left, squares = (A if featurewise else np.diag(A) for A in (scatter, raw))
+    if np.all(left >= _DIGITS_KEPT * squares):
         return Moments(n, mean, scatter)
     return _dense(X, (group,), weight, featurewise)[0]
-
-
-def _sparse_squares(Z, w, mean):
-    """``W_jj = Σ_stored w (x − x̄)² + (Σ_absent w) x̄²``."""
-    P = len(mean)
-    row_weight = np.repeat(w, np.diff(Z.indptr))
-    stored = np.bincount(Z.indices, row_weight, minlength=P)
-    count = np.bincount(Z.indices, minlength=P)
-    # count the absent rows: an error of n − Σ_stored w would be multiplied by x̄²
-    absent = np.where(count == len(w), 0.0, np.maximum(w.sum() - stored, 0.0))
-    deviations = row_weight * (Z.data - mean[Z.indices]) ** 2
-    return np.bincount(Z.indices, deviations, minlength=P) + absent * mean**2

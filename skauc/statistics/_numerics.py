@@ -14,14 +14,9 @@ TINY = np.finfo(float).tiny
 RANK = 1e-10
 
 
-def block_rows(n_columns: int, *, least: int = 1) -> int:
-    """Rows of a float64 block of ``BLOCK_BYTES``, at least ``least``."""
-    return max(BLOCK_BYTES // (8 * max(n_columns, 1)), least)
-
-
-def rows_read_at_once(n_columns: int) -> int:
-    """Rows of a float64 block of ``READ_BYTES``, at least 1."""
-    return max(READ_BYTES // (8 * max(n_columns, 1)), 1)
+def block_rows(n_columns, size=BLOCK_BYTES, *, least=1) -> int:
+    """Rows of a float64 block of so many bytes, at least ``least``."""
+    return max(size // (8 * max(n_columns, 1)), least)
 
 
 def dense(X) -> np.ndarray:

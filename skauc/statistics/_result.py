@@ -248,11 +248,11 @@ def interval_lines(columns, digits) -> list[str]:
     ]
 
 
-def table_text(columns: Mapping[str, Sequence], titles: Sequence | None = None) -> str:
+def table_text(columns: Mapping[str, Sequence]) -> str:
     """Write columns below their titles: the first to the left, others to the right."""
     texts = [
         [title, *map(shown, column)]
-        for title, column in zip(titles or columns, _first(columns), strict=True)
+        for title, column in zip(columns, _first(columns), strict=True)
     ]
     formats = [f"{'>' if k else '<'}{max(map(len, t))}" for k, t in enumerate(texts)]
     rows = zip(*texts, strict=True)

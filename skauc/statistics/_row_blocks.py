@@ -20,7 +20,7 @@ from scipy import sparse
 
 from ._block import add_all, as_block, as_rows, columns_of, on_block
 from ._checks import check_integer
-from ._numerics import rows_read_at_once
+from ._numerics import READ_BYTES, block_rows
 
 OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks; None: unknown type
 
@@ -123,7 +123,7 @@ class RowBlocks:
                 f"X, y and sample_weight must have one length, got {lengths}"
             )
         if n_rows is None:
-            step = rows_read_at_once(int(np.prod(arrays["X"].shape[1:])))
+            step = block_rows(int(np.prod(arrays["X"].shape[1:])), READ_BYTES)
         else:
             step = check_integer("n_rows", n_rows, 1)
 
@@ -281,10 +281,7 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     if isinstance(X, RowBlocks):
         refuse_beside(y=y, sample_weight=sample_weight)
         return X
-    given = X, y, sample_weight
-    if all(value is None or type(value) is np.ndarray for value in given):
-        return None
-    opened = (opener(*given, called) for opener in OPENERS)
+    opened = (opener(X, y, sample_weight, called) for opener in OPENERS)
     return next((blocks for blocks in opened if blocks is not None), None)
 
 

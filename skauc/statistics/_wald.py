@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 from ._checks import check_level, check_option
-from ._result import Result
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -72,8 +71,8 @@ def interval_tails(confidence_level, alternative="two-sided") -> tuple[float, fl
     }[alternative]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class WaldTable(Result):
+@dataclass(frozen=True, eq=False)
+class WaldTable:
     """Estimates and their standard errors; arrays of one shape, or single numbers.
 
     Parameters
@@ -89,6 +88,8 @@ class WaldTable(Result):
         Names of the rows.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Side of the p-values, and of the limits unless ``limits`` is given another.
+    scored : estimate with ``auc`` and ``confidence_interval``, default=None
+        Its limits, moved from its AUC to the estimate, are those of a score test.
     """
 
     estimate: Any
@@ -98,7 +99,7 @@ class WaldTable(Result):
     bounds: tuple = (-np.inf, np.inf)
     names: Any = None
     alternative: str = "two-sided"
-    _rows_in_text = True
+    scored: Any = None
 
     def __post_init__(self):
         for name in ("estimate", "error"):
@@ -124,13 +125,18 @@ class WaldTable(Result):
 
     def cdf(self, z):
         """Distribution function F of the statistic."""
-        return ndtr(z) if np.isinf(self.df) else stdtr(self.df, z)
+        return stdtr(self.df, z)
 
     def limits(self, confidence_level=0.95, alternative=None) -> Interval:
         """``estimate ± F⁻¹(1 − tail) SE``, inside the bounds."""
-        tails = interval_tails(confidence_level, alternative or self.alternative)
-        ppf = ndtri if np.isinf(self.df) else lambda p: stdtrit(self.df, p)
-        down, up = (-ppf(t) * self.error if t else np.inf for t in tails)
+        side = alternative or self.alternative
+        if self.scored is not None:
+            ends = self.scored.confidence_interval(confidence_level, alternative=side)
+            return Interval(*(end - self.scored.auc + self.estimate for end in ends))
+        tails = interval_tails(confidence_level, side)
+        down, up = (
+            -stdtrit(self.df, tail) * self.error if tail else np.inf for tail in tails
+        )
         least, most = self.bounds
         low, high = self.estimate - down, self.estimate + up
         return Interval(_plain(np.maximum(low, least)), _plain(np.minimum(high, most)))
@@ -149,9 +155,6 @@ class WaldTable(Result):
         columns = np.broadcast_arrays(*map(np.atleast_1d, numbers.values()))
         names = {} if self.names is None else {"": list(self.names)}
         return names | {k: v.tolist() for k, v in zip(numbers, columns, strict=True)}
-
-    def _columns(self):
-        return self.columns()
 
 
 def _plain(value):

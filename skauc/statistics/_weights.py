@@ -134,5 +134,4 @@ def raising_factor(weight) -> float:
 
 def raised(weight):
     """Weights, raised if necessary to add up to the effective number of rows."""
-    factor = 1.0 if weight is None else raising_factor(weight)
-    return weight if factor == 1 else weight * factor
+    return weight * raising_factor(weight)

@@ -321,7 +321,7 @@ def test_held_out_rows_have_the_interval_of_their_groups():
     [
         ({"groups": [1, 2]}, "groups must have one value for each"),
         ({"groups": np.arange(48) % 2}, "in at least 3 groups"),
-        ({"groups": np.full(48, np.nan)}, "groups must not be NaN"),
+        ({"groups": np.full(48, np.nan)}, "groups must not be missing, got nan"),
         ({"groups": np.arange(48) // 4, "prior": "paper"}, "for a conjugate prior"),
     ],
 )

@@ -383,6 +383,11 @@ def test_long_work_is_silent_unless_asked(capsys):
     assert capsys.readouterr() == ("", "")
     # 100: joblib 1.4 passes over short work in silence if less is asked for
     loud = bootstrap_auc(MODEL, X, Y, n_resamples=3, verbose=100)
+    low, high = loud.confidence_interval(0.9)
+    above, below = (
+        loud.confidence_interval(0.95, alternative=side) for side in ("greater", "less")
+    )
+    assert (*above, *below) == pytest.approx((low, 1, 0, high))
     out, err = capsys.readouterr()
     assert "Done" in out + err  # joblib's own line
     assert loud.auc == silent.auc

@@ -460,7 +460,7 @@ def test_intervals_cover_what_the_prior_draws(covariance):
         ({"nu_neg": -1}, r"nu_neg must be finite and >= 0, got -1"),
         ({"nu_pos": np.inf}, r"nu_pos must be finite and >= 0, got inf"),
         ({"nu_pos": np.nan}, r"nu_pos must be finite and >= 0, got nan"),
-        ({"kappa": np.nan}, r"kappa must be a finite number, got nan"),
+        ({"kappa": np.nan}, r"kappa must be finite, got nan"),
         ({"mean_neg": np.inf}, r"mean_neg must be finite, .* got inf"),
         ({"mean_pos": np.ones((2, 2))}, r"mean_pos must be finite, a number or an arr"),
         ({"scale": -1}, r"scale must be positive definite .* eigenvalue -1"),

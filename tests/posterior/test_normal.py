@@ -77,7 +77,7 @@ def test_what_entered_is_kept():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="mean_probit must be a finite number"):
+    with pytest.raises(ValueError, match="mean_probit must be finite"):
         AUCPosterior.normal(np.inf, 1.0)
     for bad in (0.0, -1.0, np.nan):
         with pytest.raises(ValueError, match=f"variance must be .* > 0, got {bad}"):

@@ -278,9 +278,9 @@ def test_error_texts():
     with pytest.raises(TypeError, match=r"pos must be a QuadraticForm, got 3"):
         QuadraticROC(roc.neg, 3)
     for bad in (np.nan, np.inf, [0.0, 1.0]):
-        with pytest.raises(ValueError, match=r"log_odds must be a finite number, got"):
+        with pytest.raises(ValueError, match=r"log_odds must be finite, got"):
             QuadraticROC(roc.neg, roc.pos, bad)
-        with pytest.raises(ValueError, match=r"log_odds must be a finite number, got"):
+        with pytest.raises(ValueError, match=r"log_odds must be finite, got"):
             QuadraticROC.between_normals(0, 1, 1, 1, log_odds=bad)
 
 
@@ -296,10 +296,10 @@ I2 = np.eye(2)
         ),
         (([0, 0], I2, [1, 1], np.ones((2, 2))), "pos must be symm.* got a corr"),
         (([0, 0], [[1, 2], [2, 1]], [1, 1], I2), "smallest eigenvalue -1 "),
-        (([0, np.nan], I2, [1, 1], I2), "mean_neg must be a finite number, got nan"),
+        (([0, np.nan], I2, [1, 1], I2), "mean_neg must be finite, got nan"),
         (
             ([0, 0], I2, [1, 1], [[np.inf, 0], [0, 1]]),
-            "covariance_pos must be a finite number, got inf",
+            "covariance_pos must be finite, got inf",
         ),
         (([0, 0], [[1, 0.5], [0, 1]], [1, 1], I2), "asymmetry 0.5"),
         (([0, 0], I2, [1, 1], np.eye(3)), r"pos must have shape \(2, 2\), got \(3"),

@@ -34,11 +34,10 @@ def test_far_tails_keep_their_digits():
     assert WaldTable(20.0, 1.0).pvalue == pytest.approx(2 * stats.norm.sf(20), rel=1e-9)
 
 
-def test_columns_and_text():
+def test_columns():
     table = WaldTable([0.5, 1.0], [0.1, 0.2], names=("a", "b"))
     columns = table.columns(0.9)
     assert columns[""] == ["a", "b"]
     assert columns["estimate"] == [0.5, 1.0]
-    assert repr(table).splitlines()[0].split() == list(columns)[1:]
-    assert table.to_frame().loc["b", "statistic"] == 5
+    assert columns["statistic"] == [5.0, 5.0]
     assert WaldTable(0.5, 0.1).columns()["statistic"] == [5.0]

@@ -48,7 +48,7 @@ class EnteredFeatures:
     W: np.ndarray
     saw_y: str | None
     broken_by: str | None
-    fitted: tuple
+    fitted: list
     components: int
 
     @cached_property
@@ -87,9 +87,14 @@ def entered_features(stages, X, W, y) -> EnteredFeatures:
         node = walk.behind(step, node, rows, behind)
     node.back(W.astype(float))
     starts = [start for start in node.starts if start.used.any()]
-    back = np.concatenate([start.W[start.used] for start in starts])
-    known = node.saw_y, node.broken_by, tuple(walk.fitted)
-    return EnteredFeatures(starts, back, *known, max(walk.components, default=0))
+    return EnteredFeatures(
+        starts,
+        W=np.concatenate([start.W[start.used] for start in starts]),
+        saw_y=node.saw_y,
+        broken_by=node.broken_by,
+        fitted=walk.fitted,
+        components=max(walk.components, default=0),
+    )
 
 
 class _Start:
@@ -183,8 +188,9 @@ class _Walk:
         name = type(step).__name__
         saw_y = node.saw_y or (name if sees_y(step, rows, self.y) else None)
         if transpose is not None:
-            known = node.starts, saw_y, node.broken_by
-            return _Node(lambda W: node.back(transpose(W)), *known)
+            return node._replace(
+                back=lambda W: node.back(transpose(W)), saw_y=saw_y, columns=None
+            )
         broken_by = node.broken_by or (name if saw_y else None)
         return _Start(behind).node(saw_y=saw_y, broken_by=broken_by)
 

@@ -289,9 +289,10 @@ def checked_rows(X, y, sample_weight, pos_label, groups=None):
     """Mask, label, weight, X, labels and groups of the rows of positive weight."""
     refuse_collection("X", X)
     X, labels = indexable(X, check_labels(y))
-    given = X, labels, groups
-    *known, groups = check_counted(labels, sample_weight, *given, pos_label=pos_label)
-    return *known, check_groups(groups, len(known[0]))
+    *counted, groups = check_counted(
+        labels, sample_weight, X, labels, groups, pos_label=pos_label
+    )
+    return *counted, check_groups(groups, len(counted[0]))
 
 
 def fitted_to_rows(estimator, X, y, weight, rows, group=None):
@@ -305,9 +306,10 @@ def fitted_to_rows(estimator, X, y, weight, rows, group=None):
 
 def _fitted(model, X, y, weight, groups):
     """Fit a model with weights and groups, if it takes them."""
-    known = weight_for_fit(model, weight) | groups_for_fit(model, groups)
     with columns_named(X):
-        return model.fit(X, y, **known)
+        return model.fit(
+            X, y, **weight_for_fit(model, weight), **groups_for_fit(model, groups)
+        )
 
 
 def scores_towards(model, X, y, positive) -> np.ndarray:
@@ -334,8 +336,7 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=Non
     """
     if isinstance(estimator, TAKE_BLOCKS):
         if row_blocks(X, y, sample_weight) is not None:
-            how = {} if sample_weight is None else {"sample_weight": sample_weight}
-            return clone(estimator).fit(X, y, **how)
+            return clone(estimator).fit(X, y, sample_weight=sample_weight)
     refuse_collection("X", X)
     indexable(X, y)
     labels = check_labels(y)

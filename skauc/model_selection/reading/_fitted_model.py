@@ -140,7 +140,6 @@ class FittedModel:
     score : ndarray of shape (n,)
         Larger is more positive; ``rows.X @ w`` up to a constant.
     positive : ndarray of bool of shape (n,)
-    weight : ndarray of shape (n,) or None
     which : ndarray of int of shape (n,), or slice
         The rows of the pair among those of all classes.
     pos_label : label
@@ -155,7 +154,6 @@ class FittedModel:
     threshold: float
     score: np.ndarray
     positive: np.ndarray
-    weight: np.ndarray | None
     which: Any
     pos_label: Any
     pair: Any = None
@@ -230,11 +228,10 @@ class FittedModel:
 
     def _rows(self, X):
         """Rows of this model from rows of all classes."""
-        group, weight = self.scored.group, self.weight
-        if group is not None:
-            group = group[self.which]
-            if not are_counts(weight):  # only ratios of weights matter in groups
-                weight = weight / weight.mean()
+        given = self.scored.group, self.scored.weight
+        group, weight = (v if v is None else v[self.which] for v in given)
+        if group is not None and not are_counts(weight):
+            weight = weight / weight.mean()  # only their ratios matter in groups
         X = X if self.pair is None else X[self.which]
         return Rows.of(X, self.positive, weight, group).as_counts()
 
@@ -330,8 +327,9 @@ def fitted_models(
     refuse_collection("X", X)
     labels, several = check_labels(y), opened.n_classes > 2
     if not several:
-        how = {"pos_label": pos_label, "classes": opened.classes}
-        positive, pos_label = positive_and_label(labels, **how)
+        positive, pos_label = positive_and_label(
+            labels, pos_label=pos_label, classes=opened.classes
+        )
     elif pos_label is None:
         codes = check_codes(labels, opened.classes)
         positive = codes == codes.max(initial=0)
@@ -370,8 +368,9 @@ def _scored_rows(estimator, opened, X, labels, weight, groups):
     front = front.astype(float, copy=False)
     if group is not None and len(np.unique(group)) == len(group):
         group = None  # groups of one row are independent rows
-    data = X, labels, weight, as_given, stages, front, group
-    return ScoredRows(estimator, opened, *data)
+    return ScoredRows(
+        estimator, opened, X, labels, weight, as_given, stages, front, group
+    )
 
 
 def _binary_model(scored, pos_label):
@@ -411,7 +410,5 @@ def _model(scored, mix, pos_label, which=slice(None), *, shift=0.0, **known):
     score, positive = scored.scores[which] @ mix, scored.y[which] == pos_label
     with columns_named(scored.X):
         score = check_score(score, len(positive), name="X @ coef_", largest=_LARGEST)
-    weight = None if scored.weight is None else scored.weight[which]
     cut = float(mix @ (opened.cut + shift))
-    rows = score, positive, weight, which, pos_label
-    return FittedModel(scored, mix, cut, *rows, **known)
+    return FittedModel(scored, mix, cut, score, positive, which, pos_label, **known)

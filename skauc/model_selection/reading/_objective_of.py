@@ -9,6 +9,7 @@ module knows the parameters of scikit-learn's linear models.
 from inspect import signature
 
 import numpy as np
+from scipy.linalg import LinAlgError
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import (
@@ -55,7 +56,10 @@ def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
         return None, "its fit is not that of a class known here"
     for kind, describe in _REGISTRY.items():
         if isinstance(linear, kind):
-            found = describe(linear, rows, flipped)
+            try:
+                found = describe(linear, rows, flipped)
+            except LinAlgError:
+                found = "its covariance is singular"
             return (None, found) if isinstance(found, str) else (found, None)
     return None, "its objective is not known here"
 
@@ -127,8 +131,7 @@ def _discriminant(linear, rows, flipped):
     elif linear.priors is not None:
         priors = tuple(linear.priors_[::-1] if flipped else linear.priors_)
     # an automatic target is that of the standardised features of each class
-    found = discriminant_ridge(rows, shrinkage, priors=priors, diagonal=automatic)
-    return found or _SINGULAR
+    return discriminant_ridge(rows, shrinkage, priors=priors, diagonal=automatic)
 
 
 def _ledoit_wolf(rows):
@@ -144,11 +147,7 @@ def _gaussian_auc(linear, rows, flipped):
     if linear.standardize and rows.shape[1] >= rows.shape[0] - 2:
         return "with features >= rows - 2 its standardization depends on every row"
     alpha, scaled = float(linear.shrinkage_), bool(linear.standardize)
-    found = discriminant_ridge(rows, alpha, unbiased=True, diagonal=scaled)
-    return found or _SINGULAR
-
-
-_SINGULAR = "its covariance is singular"
+    return discriminant_ridge(rows, alpha, unbiased=True, diagonal=scaled)
 
 
 _REGISTRY: dict = {

@@ -143,8 +143,9 @@ class OpenedModel:
         eliminated = self.steps and isinstance(self.steps[-1], RFE)
         if named or (hasattr(front, "columns") and not eliminated):
             # scikit-learn compares the names of the columns
-            how = {"reset": False, "skip_check_array": True, "ensure_2d": False}
-            validate_data(self.linear, front, **how)
+            validate_data(
+                self.linear, front, reset=False, skip_check_array=True, ensure_2d=False
+            )
 
     def check_ranks(self, front):
         """Raise if a custom class does not rank rows by its coefficients.
@@ -199,8 +200,7 @@ def _open_pipeline(pipeline):
             resampled_by = type(step).__name__
         else:
             steps.insert(0, step)
-    known = {"whole": pipeline, "resampled_by": resampled_by}
-    return replace(inner, steps=tuple(steps), **known)
+    return replace(inner, whole=pipeline, steps=tuple(steps), resampled_by=resampled_by)
 
 
 def _flat_steps(steps):
