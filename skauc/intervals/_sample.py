@@ -20,7 +20,7 @@ from ..statistics._row_blocks import (
     row_blocks,
     with_names,
 )
-from ..statistics._warn_caller import warn_caller
+from ..statistics._warn_caller import UntrustedAUCWarning, warn_caller
 from ..statistics._weights import (
     NOT_COUNTS,
     SampleWeightWarning,
@@ -29,6 +29,8 @@ from ..statistics._weights import (
     raising_factor,
 )
 
+FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
+FEW_GROUPS = 15  # groups of a class that hardly determine a variance
 MOST_ROWS = 2.0**53  # of more rows variances are 0 and products overflow
 
 
@@ -129,6 +131,20 @@ class Sample:
         """Warn of weights that are not counts of rows, unless there are clusters."""
         if self.clusters is None and not self.of_counts:
             warn_caller(NOT_COUNTS, SampleWeightWarning)
+
+    def warn_of_few(self):
+        """Warn of a class whose variance in a normal statistic is hardly known."""
+        kind, few = "groups", FEW_GROUPS
+        if self.clusters is None:
+            kind, few = "rows", FEW_ROWS
+        if self.smaller < few:
+            warn_caller(
+                f"A class has only {self.smaller:g} {kind}, so that DeLong's variance "
+                "is hardly known: 95 % intervals hold the true value in .80 to .92, "
+                "and of scores that are equally good .08 to .17 have p < .05. For two "
+                "scores compare_auc(method='permutation') keeps its level",
+                UntrustedAUCWarning,
+            )
 
     def check_two(self):
         """Raise for a class of one row or cluster; warn unless weights are counts."""

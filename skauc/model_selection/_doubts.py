@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
+from ..intervals._sample import FEW_GROUPS, FEW_ROWS
 from ..leave_pair_out._coordinates import centred_rows, standard_unit
 from ..statistics._rows import Rows
 from ..statistics._warn_caller import UntrustedAUCWarning, warn_caller
@@ -23,8 +24,6 @@ from .reading._estimators import (
     take_rows,
 )
 
-FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
-FEW_GROUPS = 15  # groups of a class that hardly determine a variance
 FEW_STEPS = 1000  # distinct values in the range of the scores, below which ties matter
 COPIES = 0.05  # share of copied rows that moves an AUC by more than its error
 # Distance of a near copy, in units of the distance to the tenth neighbour, if so near

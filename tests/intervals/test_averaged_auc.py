@@ -37,6 +37,7 @@ def test_hand_till_is_sklearns_and_the_loops():
     )
 
 
+@pytest.mark.filterwarnings("ignore:A class has only")
 def test_hand_till_of_one_marker_is_procs():
     # multiclass.roc(aSAH$gos6, aSAH$s100b, direction = "<"): 0.3487473175
     y, s = np.array(ASAH["gos6"]), np.array(ASAH["s100b"])

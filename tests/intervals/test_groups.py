@@ -72,6 +72,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.filterwarnings("ignore:A class has only")
 def test_laws_of_groups(name):
     def same(first, second):
         first, second = (np.array(x, float) for x in (first, second))
