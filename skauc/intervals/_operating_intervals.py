@@ -18,12 +18,7 @@ from ..statistics._checks import check_option, generator
 from ._band import drawn_heights, quantiles
 from ._comparison import TestedDifference
 from ._empirical_roc import BEST
-from ._limits import (
-    bisected,
-    clopper_pearson_limits,
-    ratio_limits,
-    wilson_limits,
-)
+from ._limits import bisected, clopper_pearson_limits, ratio_limits, wilson_limits
 from ._resampling import DRAWS, bayesian_weights
 
 RATES = ("sensitivity", "specificity")

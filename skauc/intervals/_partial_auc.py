@@ -19,11 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from .._validation import check_either
-from ..statistics._checks import (
-    check_flag,
-    check_numbers,
-    short,
-)
+from ..statistics._checks import check_flag, check_numbers, short
 from ..statistics._levels import height
 from ..statistics._wald import Interval, interval_tails
 from ._limits import EstimateWithLimits, wilson_limits

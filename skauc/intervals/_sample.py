@@ -6,12 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import (
-    ScoredRows,
-    check_labels,
-    check_non_negative,
-    check_score,
-)
+from .._validation import ScoredRows, check_labels, check_non_negative, check_score
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
 from ..statistics._row_blocks import (
     RowBlocks,

@@ -27,12 +27,7 @@ from ..statistics._rows import class_units
 from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import ALTERNATIVES
 from ._doubts import warn_of_copies
-from .reading._estimators import (
-    groups_for_fit,
-    in_parallel,
-    scores_towards,
-    take_rows,
-)
+from .reading._estimators import groups_for_fit, in_parallel, scores_towards, take_rows
 
 # On noise a pair of rows of two folds moves the AUC twice alike, each as a test row and
 # as a training row, so that the variance is twice that of the test rows

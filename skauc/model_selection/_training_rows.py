@@ -23,13 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ..leave_pair_out._coordinates import standard_unit
 from .reading._affine_steps import is_repeatable
-from .reading._estimators import (
-    cached_for,
-    fitted_to_rows,
-    n_rows,
-    numeric,
-    take_rows,
-)
+from .reading._estimators import cached_for, fitted_to_rows, n_rows, numeric, take_rows
 from .reading._fitted_model import FittedModel
 from .reading._opened_model import decisions
 

@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from ..statistics._checks import (
-    as_numbers,
-    check_interval,
-    check_numbers,
-    check_option,
-)
+from ..statistics._checks import as_numbers, check_interval, check_numbers, check_option
 from ..statistics._result import MOMENTS, Estimates
 from ..statistics._wald import Interval
 from ._components import Components
