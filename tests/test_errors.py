@@ -283,6 +283,7 @@ ARGUMENTS = [  # call, argument, bad value, words in addition to name and value
     (skauc.AdaptivePrior, "refits", True, []),
     (skauc.AdaptivePrior, "leave_pair_out", "no", ["True or False"]),
     (skauc.AdaptivePrior, "verbose", -1, []),
+    (skauc.make_cv_auc_scorer, "verbose", -1, []),
     (skauc.NormalInverseWishart, "nu_neg", -1.0, []),
     (skauc.NormalInverseWishart, "scale", -1.0, []),
     (skauc.make_cbauc_scorer, "scale", "log", ["probit"]),

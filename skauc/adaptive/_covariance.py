@@ -167,8 +167,12 @@ def _sample_variances(scatter, rows):
 
 def _left_out_variances(scatter, rows):
     """Variances of rows left out, averaged over folds at equal shares of the rank."""
-    rows = replace(rows, X=_coordinates(scatter, rows))
-    fold = _folds(scatter, rows)
+    # squares along eigenvectors do not depend on the coordinates
+    make, d = _standardised, scatter.d
+    if scatter.by_rows:
+        make, d = _coordinates, scatter.b
+    rows = replace(rows, X=make(scatter, rows))
+    fold = _folds(rows, d)
     if fold is None:
         return None
     shares = _even(len(scatter.values))
@@ -190,19 +194,23 @@ def _coordinates(scatter, rows):
     """Centred standardised rows in at most min(n, P) coordinates, unweighted."""
     if scatter.by_rows:  # R V = U Λ^½, T = √weight U Λ^{−½}
         return scatter.basis * (scatter.values / rows.weight[:, None])
+    return _standardised(scatter, rows) @ scatter.basis
+
+
+def _standardised(scatter, rows):
+    """Centred standardised rows."""
     rows = replace(rows, X=dense(rows.X))
-    return (_deviations(rows, rows) * scatter.inverse_scale) @ scatter.basis
+    return _deviations(rows, rows) * scatter.inverse_scale
 
 
-def _folds(scatter, rows):
+def _folds(rows, d):
     """Balanced folds by the values of the rows, so that their order does not matter.
 
     Rows are sorted by ``|r|² ± rᵀd`` within their class. Equal rows share a fold, and
     swapped classes give the same folds. Each fold holds rows of both classes and leaves
     two distinct ones of each; None if a class has fewer than three.
     """
-    R, sign = rows.X, np.where(rows.positive, 1.0, -1.0)
-    key = np.einsum("ij,ij->i", R, R) + sign * (R @ scatter.b)
+    key = np.einsum("ij,ij->i", rows.X, rows.X) + rows.sign * (rows.X @ d)
     fold = np.empty(len(key), dtype=np.int64)
     ranks = []
     for mask in (~rows.positive, rows.positive):

@@ -121,20 +121,21 @@ class DataModel:
     @property
     def disagreement(self) -> float:
         """Mean of ``z − m`` over ridge models of the rows, in probits; 0 if none."""
-        name = "disagreement", self.prior.attainable_power
-        return self.rows.cached(name, self._disagreement)
 
-    def _disagreement(self):
-        models = ridge_models(self.rows) if self.size.n_features > 1 else None
-        if models is None:
-            return 0.0
-        directions, aucs = models
-        differences = [
-            self.size.probit(auc) - projection.probit[0]
-            for w, auc in zip(directions.T, aucs, strict=True)
-            if (projection := self.along(w)) is not None
-        ]
-        return float(np.mean(differences)) if differences else 0.0
+        def compute():
+            models = ridge_models(self.rows) if self.size.n_features > 1 else None
+            if models is None:
+                return 0.0
+            directions, aucs = models
+            differences = [
+                self.size.probit(auc) - projection.probit[0]
+                for w, auc in zip(directions.T, aucs, strict=True)
+                if (projection := self.along(w)) is not None
+            ]
+            return float(np.mean(differences)) if differences else 0.0
+
+        name = "disagreement", self.prior.attainable_power
+        return self.rows.cached(name, compute)
 
 
 @dataclass(frozen=True, eq=False)

@@ -171,11 +171,10 @@ class Scatter:
         return Direction(x, float(size), along, float(x @ self.d))
 
     def combine(self, g, rows) -> np.ndarray:
-        """``V g`` for coefficients g of shape (r,) or (r, k)."""
+        """``V g`` for coefficients g of shape (r, k)."""
         if not self.by_rows:
             return self.basis @ g
-        scale = self.inverse_scale.reshape(-1, *[1] * (g.ndim - 1))
-        return (rows.X.T @ (self.basis @ g)) * scale
+        return rows.X.T @ (self.basis @ g) * self.inverse_scale[:, None]
 
 
 def _gram(rows, classes, inverse_scale):
@@ -197,7 +196,7 @@ def _uncertain(neg, pos):
     squared difference as sum of squares in each of them.
     """
     *_, varies = _squares(neg, pos)
-    if not varies.any():
+    if varies.all() or not varies.any():
         return neg, pos
     added = np.where(varies, 0.0, (pos.mean - neg.mean) ** 2 / 2)
     added = np.diag(added) if neg.scatter.ndim == 2 else added

@@ -5,7 +5,12 @@ This module knows scores and weights, not models.
 
 import numpy as np
 
-from ..statistics._levels import balanced_variance, empirical_auc, shrunk_auc
+from ..statistics._levels import (
+    balanced_variance,
+    empirical_auc,
+    placements,
+    shrunk_auc,
+)
 from ..statistics._numerics import block_rows, dense, parts_of
 from ._coordinates import class_contrast, spread, standard_unit
 
@@ -77,7 +82,7 @@ def balanced_counts(positive, K):
     every_second = np.r_[circle[::2], circle[1::2]]
     for mask, samples in ((~positive, circle), (positive, every_second)):
         rows = rng.permutation(np.flatnonzero(mask))
-        start = np.arange(len(rows)) * K // max(len(rows), 1)
+        start = np.arange(len(rows)) * K // len(rows)
         for place, sample in enumerate(samples):
             counts[sample, rows] = _copies((place - start) % K, K)
     return counts
@@ -90,9 +95,8 @@ def _copies(since, K):
     kept = np.flatnonzero((since >= max(round(K / np.e), 1)) | (n == 1))
     kept = kept[np.argsort(since[kept], kind="stable")]
     counts = np.zeros(n, dtype=np.int64)
-    if n:
-        counts[kept] = n // len(kept)
-        counts[kept[: n % len(kept)]] += 1
+    counts[kept] = n // len(kept)
+    counts[kept[: n % len(kept)]] += 1
     return counts
 
 
@@ -140,6 +144,15 @@ def weighted_auc(scores, positive, weight) -> float:
     """Share of the weighted pairs that the positive wins, pooled over weightings."""
     auc, pairs = aucs(scores, positive, weight)
     return float(np.nansum(auc * pairs) / pairs.sum()) if pairs.any() else np.nan
+
+
+def row_placements(score, positive, weight) -> np.ndarray:
+    """Share of the other class that each row is ordered with, (n,)."""
+    placed = np.empty(len(score))
+    placed[~positive], placed[positive] = placements(
+        score[~positive], score[positive], weight[~positive], weight[positive]
+    )
+    return placed
 
 
 def won_by(margin, least) -> np.ndarray:

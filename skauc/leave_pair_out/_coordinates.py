@@ -25,20 +25,20 @@ _RANK = 1e-12  # share of the largest diagonal entry below which a pivot is roun
 
 def spread(rows):
     """Weighted mean (P,) of the rows, and sums of squares (P,) around it."""
-    return rows.cached("spread", lambda: _spread(rows))
 
+    def compute():
+        X, weight, P = rows.X, rows.weight, rows.shape[1]
+        if isinstance(X, BlockMatrix) or sparse.issparse(X):
+            neg, pos = class_moments(X, rows.positive, weight, featurewise=True)
+            both = neg + pos
+            mean, total = both.mean, both.scatter
+        else:
+            mean, total = weight @ X / rows.n, np.zeros(P)
+            for part in parts_of(len(weight), block_rows(P)):
+                total += weight[part] @ (X[part] - mean) ** 2
+        return mean, np.where(total > rows.n * (1e-13 * mean) ** 2, total, 0.0)
 
-def _spread(rows):
-    """Compute :func:`spread`."""
-    if isinstance(rows.X, BlockMatrix) or sparse.issparse(rows.X):
-        neg, pos = class_moments(rows.X, rows.positive, rows.weight, featurewise=True)
-        both = neg + pos
-        mean, total = both.mean, both.scatter
-    else:
-        mean, total = rows.weight @ rows.X / rows.n, np.zeros(rows.shape[1])
-        for part in parts_of(len(rows.weight), block_rows(rows.shape[1])):
-            total += rows.weight[part] @ (rows.X[part] - mean) ** 2
-    return mean, np.where(total > rows.n * (1e-13 * mean) ** 2, total, 0.0)
+    return rows.cached("spread", compute)
 
 
 def standard_unit(rows) -> np.ndarray:
@@ -54,18 +54,17 @@ def class_contrast(rows) -> np.ndarray:
 
 def gram(rows, centred, unit) -> np.ndarray:
     """``Z Zᵀ`` of all rows, cached; ``unit``, one or (P,), multiplies the features."""
-    name = "gram", centred, np.asarray(unit).tobytes()
-    return rows.cached(name, lambda: _gram(rows, centred, unit))
 
+    def compute():
+        if not sparse.issparse(rows.X):
+            Z = centred_rows(rows, slice(None), centred, unit)
+            return Z @ Z.T
+        mean, square = spread(rows)
+        everyone = Moments(rows.n, mean * centred, square)
+        group = np.zeros(len(rows.weight), np.int64)
+        return centred_gram(rows, [everyone], group, unit)
 
-def _gram(rows, centred, unit):
-    """Compute :func:`gram`."""
-    if not sparse.issparse(rows.X):
-        Z = centred_rows(rows, slice(None), centred, unit)
-        return Z @ Z.T
-    mean, square = spread(rows)
-    everyone = Moments(rows.n, mean * centred, square)
-    return centred_gram(rows, [everyone], np.zeros(len(rows.weight), np.int64), unit)
+    return rows.cached(("gram", centred, np.asarray(unit).tobytes()), compute)
 
 
 def centred_gram(rows, groups, code, unit) -> np.ndarray:
@@ -128,17 +127,17 @@ class Coordinates:
         if P <= n:
             Z = centred_rows(rows, slice(None), centred, unit)
             return cls(Z, None, centred, unit)
-        name = "coordinates", centred, np.asarray(unit).tobytes()
-        return rows.cached(name, lambda: cls._of_gram(rows, centred, unit))
 
-    @classmethod
-    def _of_gram(cls, rows, centred, unit):
-        K = gram(rows, centred, unit)
-        least = _RANK * K.diagonal().max(initial=0.0)
-        factor, order, rank, _ = lapack.dpstrf(K, tol=least, lower=1)
-        A, order = np.empty((len(K), rank)), order - 1
-        A[order] = np.tril(factor)[:, :rank]
-        return cls(A, order[:rank], centred, unit)
+        def compute():
+            K = gram(rows, centred, unit)
+            least = _RANK * K.diagonal().max(initial=0.0)
+            factor, order, rank, _ = lapack.dpstrf(K, tol=least, lower=1)
+            A, order = np.empty((len(K), rank)), order - 1
+            A[order] = np.tril(factor)[:, :rank]
+            return cls(A, order[:rank], centred, unit)
+
+        key = "coordinates", centred, np.asarray(unit).tobytes()
+        return rows.cached(key, compute)
 
     def forth(self, rows, w) -> np.ndarray:
         """θ with ``A θ = (X − x̄) w``, from the pivot rows: ``L θ = (X_p − x̄) w``."""

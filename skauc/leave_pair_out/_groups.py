@@ -7,10 +7,10 @@ together. Pairs within a group are not compared: new rows come from new groups.
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from ..statistics._levels import balanced_variance, empirical_auc, placements
+from ..statistics._levels import balanced_variance, empirical_auc
 from ..statistics._numerics import parts_of
 from ..statistics._rows import class_units
-from ._bootstrap import TIE, won_by
+from ._bootstrap import TIE, row_placements, won_by
 from ._newton import SQUARED_HINGE
 from ._objective import optima
 
@@ -50,6 +50,8 @@ def groups_left_out(fit, rows, system) -> tuple[float, float]:
     refitted if that costs less than about half a second.
     """
     loss, (n, P) = fit.objective.loss, rows.shape
+    if n > MOST_ROWS:  # and perhaps as many groups
+        raise LinAlgError("the system of so many rows is too large")
     _, codes, sizes = np.unique(rows.group, return_inverse=True, return_counts=True)
     share = np.bincount(codes, rows.positive) / sizes
     # of two groups of one class the sum of the shares is 0 or 2
@@ -58,9 +60,8 @@ def groups_left_out(fit, rows, system) -> tuple[float, float]:
     cost = len(pairs) * n * max(min(n, P) ** 2, 50)  # at most 16 MB of weights
     exact = loss.quadratic or cost <= EXACT
     # the curvature of the hinge jumps when many rows are left out: errors up to .15
-    if max(n - MOST_ROWS, len(pairs) - MOST_PAIRS) > 0 or (
-        loss is SQUARED_HINGE and not exact
-    ):
+    jumps = loss is SQUARED_HINGE and not exact
+    if len(pairs) > MOST_PAIRS or jumps:
         raise LinAlgError("no closed form holds for these groups")
     z = fit.score(rows.X) - fit.intercept
     if exact and not loss.quadratic:
@@ -109,8 +110,8 @@ def _one_step(z, g, Q, F):
 def _refitted(fit, rows, codes, pairs):
     """Scores of the rows S under refits without them."""
     kept = (codes != pairs[:, :1]) & (codes != pairs[:, 1:])
-    setting, theta = optima(fit, rows, fit.objective.case_weight(rows) * kept)
-    return lambda which, S: (setting.A[S] @ theta[which][..., None])[..., 0]
+    A, theta, _ = optima(fit, rows, fit.objective.case_weight(rows) * kept)
+    return lambda which, S: (A[S] @ theta[which][..., None])[..., 0]
 
 
 def sums_of_scores(score, positive, weight, group, *, sole=False) -> np.ndarray:
@@ -125,10 +126,8 @@ def sums_of_scores(score, positive, weight, group, *, sole=False) -> np.ndarray:
     n_neg, n_pos = weight @ ~positive, weight @ positive
     if not n_neg * n_pos:
         return np.zeros((2, G))
-    pairs, won = np.where(positive, n_neg, n_pos) * weight, np.empty(len(score))
-    won[~positive], won[positive] = placements(
-        score[~positive], score[positive], weight[~positive], weight[positive]
-    )
+    pairs = np.where(positive, n_neg, n_pos) * weight
+    won = row_placements(score, positive, weight)
     sums = np.array([np.bincount(group, w, G) for w in (won * pairs, pairs)])
     if sole and np.ptp(group) == 0:
         return sums

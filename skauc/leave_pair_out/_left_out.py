@@ -289,7 +289,7 @@ def _one_step(fit, rows, pairs, order):
 def _system(fit, rows, S, order):
     """Slopes g, ``Q = A_S H⁻¹ A_Sᵀ`` and ``F = I − QΩ`` of the rows S."""
     objective, (n, P) = fit.objective, rows.shape
-    z, sign = fit.score(rows.X), np.where(rows.positive, 1.0, -1.0)
+    z, sign = fit.score(rows.X), rows.sign
     c = objective.case_weight(rows)
     curvature = c * objective.loss.curvature(z, sign)
     build = _by_gram if P > DUAL * n else _by_hessian

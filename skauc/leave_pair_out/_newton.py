@@ -78,13 +78,14 @@ SQUARED = Loss(_squared_value, _squared_slope, _squared_curvature, quadratic=Tru
 SQUARED_HINGE = Loss(_hinge_value, _hinge_slope, _hinge_curvature)
 
 
-def minimise(A, positive, weight, loss, penalty, start):
+def minimise(A, sign, weight, loss, penalty, start):
     """Minimise a penalised loss under each of m weightings of the rows.
 
     Parameters
     ----------
     A : ndarray of shape (n, d)
-    positive : ndarray of bool of shape (n,)
+    sign : ndarray of shape (n,)
+        1 for positive rows, −1 for the others.
     weight : ndarray of shape (m, n)
         Weight c of every row, ≥ 0.
     loss : Loss
@@ -97,7 +98,7 @@ def minimise(A, positive, weight, loss, penalty, start):
     theta : ndarray of shape (m, d)
     converged : ndarray of bool of shape (m,)
     """
-    sign, m = np.where(positive, 1.0, -1.0), len(weight)
+    m = len(weight)
     theta, converged = np.tile(start, (m, 1)), np.zeros(m, dtype=bool)
     # 0 is the better start if the solver diverged
     here, at_zero = (

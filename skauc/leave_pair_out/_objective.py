@@ -132,38 +132,6 @@ class Fit:
         self._last[:] = X, score
 
 
-@dataclass(frozen=True, eq=False)
-class Setting:
-    """An objective in the coordinates of its rows, as :func:`minimise` takes it."""
-
-    A: np.ndarray
-    penalty: np.ndarray
-    objective: Objective
-    coordinates: Coordinates
-
-    @classmethod
-    def of(cls, objective, rows) -> Setting:
-        """Coordinates of the rows, and the column of the intercept."""
-        coordinates = Coordinates.of(rows, objective.free, objective.unit)
-        A, penalty = objective.design(coordinates.A)
-        return cls(A, penalty, objective, coordinates)
-
-    def start(self, fit, rows) -> np.ndarray:
-        """θ of a fit in these coordinates."""
-        b = fit.intercept + spread(rows)[0] @ fit.coef * self.objective.free
-        column = self.objective.column
-        b = b / column if column else 0.0
-        return np.append(self.coordinates.forth(rows, fit.coef), b)
-
-    def fit(self, rows, theta) -> Fit:
-        """Fit in the features for θ in these coordinates."""
-        w = self.coordinates.back(rows, theta[:-1])
-        b = self.objective.column * theta[-1]
-        return Fit(
-            self.objective, w, float(b - spread(rows)[0] @ w * self.objective.free)
-        )
-
-
 def stationarity(fit, rows, solved=SOLVED) -> float:
     """Size of the gradient of the objective in units of its random-walk size.
 
@@ -206,15 +174,11 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
     neg, pos = objective.class_weight
     total = neg * rows.n_neg + pos * rows.n_pos
     force = every * (g**2 + solved**2 * total * c)
-    if sparse.issparse(X):
-        square = force @ X.multiply(X)
-    else:
-        square = np.einsum("ij,ij->j", force[:, None] * X, X)
+    square = force @ (X.multiply(X) if sparse.issparse(X) else X**2)
     walk = square
     if objective.intercept != "none":
         # Σ g²(x − x̄)² = Σ g²x² − x̄² Σ g²
-        mean = force @ X / force.sum()
-        walk = square - force.sum() * mean**2
+        walk = square - (force @ X) ** 2 / force.sum()
     varies = walk > 1e-12 * square
     if not varies.any():
         return float("nan")
@@ -223,8 +187,8 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
 
 def _slopes(fit, rows, score):
     """Slopes of the losses times the case weights, (n,)."""
-    slope = fit.objective.loss.slope(score, np.where(rows.positive, 1.0, -1.0))
-    return fit.objective.case_weight(rows) * slope
+    objective = fit.objective
+    return objective.case_weight(rows) * objective.loss.slope(score, rows.sign)
 
 
 def _pull_of_block(block, fit):
@@ -311,24 +275,29 @@ def _separates(fit, rows):
 
 def optimum(fit, rows) -> Fit:
     """The optimum of a fit's objective on some rows."""
-    setting, (theta,) = optima(fit, rows, fit.objective.case_weight(rows)[None])
-    return setting.fit(rows, theta)
+    objective = fit.objective
+    *_, (theta,), coordinates = optima(fit, rows, objective.case_weight(rows)[None])
+    w = coordinates.back(rows, theta[:-1])
+    b = objective.column * theta[-1] - spread(rows)[0] @ w * objective.free
+    return Fit(objective, w, float(b))
 
 
-def optima(fit, rows, weight) -> tuple[Setting, np.ndarray]:
-    """Setting and coefficients (m, d) of refits under m weightings of the rows.
+def optima(fit, rows, weight) -> tuple[np.ndarray, np.ndarray, Coordinates]:
+    """Rows A (n, d), and coefficients (m, d) of refits under m weightings of the rows.
 
-    ``weight`` of shape (m, n) holds the weights of the losses. LinAlgError if a refit
-    does not converge.
+    ``weight`` of shape (m, n) holds the weights of the losses. The last column of A is
+    that of the intercept, the others are the coordinates. LinAlgError if a refit does
+    not converge.
     """
-    setting, loss = Setting.of(fit.objective, rows), fit.objective.loss
-    start = setting.start(fit, rows)
-    theta, converged = minimise(
-        setting.A, rows.positive, weight, loss, setting.penalty, start
-    )
+    objective, w = fit.objective, fit.coef
+    coordinates = Coordinates.of(rows, objective.free, objective.unit)
+    A, penalty = objective.design(coordinates.A)
+    b = fit.intercept + spread(rows)[0] @ w * objective.free
+    start = np.append(coordinates.forth(rows, w), b / (objective.column or np.inf))
+    theta, converged = minimise(A, rows.sign, weight, objective.loss, penalty, start)
     if not converged.all():
         raise LinAlgError("Newton's method did not converge")
-    return setting, theta
+    return A, theta, coordinates
 
 
 def discriminant_ridge(

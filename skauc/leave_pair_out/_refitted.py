@@ -58,15 +58,15 @@ def _scores_without(fit, rows, S, left_out):
     weight = np.tile(fit.objective.case_weight(rows), (len(left_out) + 1, 1))
     for place in left_out.T:
         weight[np.arange(1, len(weight)), S[place]] *= kept[place]
-    setting, theta = optima(fit, rows, weight)
-    return theta @ setting.A[S].T
+    A, theta, _ = optima(fit, rows, weight)
+    return theta @ A[S].T
 
 
 def _joined(fit, rows, S, k, scores):
     """Margins of pairs of the k negatives and the positives, from single rows."""
     z, E = scores[0], (scores[1:] - scores[0]).T
-    sign = np.where(rows.positive[S], 1.0, -1.0)
-    change = _change_of_slopes(z[:, None], E, sign[:, None], fit.objective.loss)
+    sign = rows.sign[S][:, None]
+    change = _change_of_slopes(z[:, None], E, sign, fit.objective.loss)
     kappa_i, kappa_j = change[:k, k:], change[k:, :k].T
     determinant = np.maximum(1 - kappa_i * kappa_j, _LEAST_DETERMINANT)
     rho_i, rho_j = (1 + kappa_i) / determinant, (1 + kappa_j) / determinant

@@ -40,7 +40,7 @@ def ridge_models(rows):
     # √c X = Z W, W with orthonormal rows, and Z = U √Λ Vᵀ, so that ZᵀZ = V Λ Vᵀ
     values, V = positive_eigen(Z.T @ Z)
     U = Z[pairs.both] @ V / np.sqrt(values)
-    target = V.T @ (Z.T @ (root * np.where(rows.positive, 1.0, -1.0))) / np.sqrt(values)
+    target = V.T @ (Z.T @ (root * rows.sign)) / np.sqrt(values)
     h = rows.n_neg * rows.n_pos / rows.n
     # tr W = tr(scatter) − h|d|²
     within = max(values.sum() - h * gap @ gap, 1e-12 * values.sum())
@@ -57,7 +57,7 @@ def ridge_models(rows):
 def _auc(rows, pairs, values, U, target, penalty, everyone):
     """Leave-pair-out AUC of one ridge model."""
     S, k = pairs.both, len(pairs.neg)
-    c, t = rows.weight[S], np.where(rows.positive[S], 1.0, -1.0)
+    c, t = rows.weight[S], rows.sign[S]
     kept = values / (values + penalty)
     root, u = np.sqrt(c), np.sqrt(c / rows.n)
     # √c Q √c = U diag(Λ/(Λ + l)) Uᵀ + u uᵀ

@@ -15,7 +15,7 @@ from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._types import ArrayLike, Seed, Values
 from . import _doubts as doubts
 from ._blocks import evaluations_of
-from ._candidates import candidate, joint_aucs, trained_a_subset
+from ._candidates import alike, candidate, joint_aucs, trained_a_subset
 from ._posterior import evaluations, posterior_of
 from ._question import Question
 from .reading._estimators import fitted_clone
@@ -433,7 +433,8 @@ def auc_difference_posterior(
 
 def _compared(a, name, b, n_resamples, random_state):
     """Difference of two candidates, with the doubts about either."""
-    difference = joint_aucs([a, b]).difference(0, 1, random_state, n_resamples)
+    joint = joint_aucs([a, b], alike([a, b]))
+    difference = joint.difference(0, 1, random_state, n_resamples)
     reasons = warnings_of(a.posterior, b.posterior)
     if trained_a_subset([a, b]):
         reasons += (doubts.TRAINED_A_SUBSET,)

@@ -7,8 +7,7 @@ are computed from the sample. The posterior is then shifted, in probits, by the
 difference between the empirical AUC of all scores and that of the sample's scores.
 """
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import issparse
@@ -24,7 +23,7 @@ from ..statistics._row_blocks import gathered, row_blocks
 from ..statistics._rows import Rows
 from ._posterior import Evaluation, evaluations
 from ._sample import Sample, sample_of_classes
-from ._training_rows import (
+from ._verdict import (
     ASSUMED,
     CONTRACT,
     DETECTED,
@@ -113,57 +112,39 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
     opened, front = sampled[0].model.scored.opened, matrix
     for step in opened.steps:
         front = front.behind(step)
-    whole = _Whole(blocks, matrix, front, opened.W, classes, codes, weight)
-    samples = [whole.sample_of(one.model) for one in sampled]
-    verdict, clones = known_verdict(question), question.is_report
-    return [
-        Evaluation(part, question, verdict or _judge(part, whole, clones))
-        for part in samples
-    ]
+    scores, verdict, out = front @ opened.W.T, known_verdict(question), []
+    for model in (one.model for one in sampled):
+        part = _sample_of(model, front, scores, classes, codes, weight)
+        kind = verdict or _judge(part, blocks, matrix, codes, weight, question)
+        out.append(Evaluation(part, question, kind))
+    return out
 
 
-@dataclass(frozen=True, eq=False)
-class _Whole:
-    """All rows as they came and in front of the linear model."""
-
-    blocks: object
-    entry: BlockMatrix
-    matrix: BlockMatrix
-    W: np.ndarray
-    classes: np.ndarray
-    codes: np.ndarray
-    weight: np.ndarray
-
-    @cached_property
-    def scores(self) -> np.ndarray:
-        """Scores ``X @ Wᵀ`` of shape (n, k), from which those of all pairs are made."""
-        return self.matrix @ self.W.T
-
-    def sample_of(self, model) -> Sample:
-        """The rows that a model stands for, and their scores."""
-        which, matrix = slice(None), self.matrix
-        if model.pair is not None:
-            which = np.isin(self.classes, model.pair)[self.codes]
-            matrix = matrix.where(which)
-        positive = (self.classes == model.pos_label)[self.codes[which]]
-        rows = Rows(matrix, positive, self.weight[which]).as_counts()
-        return Sample(model, rows, self.scores[which] @ model.mix)
+def _sample_of(model, front, scores, classes, codes, weight) -> Sample:
+    """The rows that a model stands for, and their scores, from those of all rows."""
+    which = slice(None)
+    if model.pair is not None:
+        which = np.isin(classes, model.pair)[codes]
+        front = front.where(which)
+    positive = (classes == model.pos_label)[codes[which]]
+    rows = Rows(front, positive, weight[which]).as_counts()
+    return Sample(model, rows, scores[which] @ model.mix)
 
 
-def _judge(sample, whole, clones):
+def _judge(sample, blocks, matrix, codes, weight, question):
     """Whether all rows trained a model: by its gradient, its scaler, or another fit."""
     model, opened = sample.model, sample.model.scored.opened
     # the objective of a discriminant is that of the sample: its direction differs
     if is_parallel(model) and stationarity(model.fit, sample.all_rows) <= NEAR_REST:
         return DETECTED
     if opened.steps and type(opened.steps[0]) is StandardScaler:
-        return _by_means(opened.steps[0].mean_, whole)
-    if not clones:
+        return _by_means(opened.steps[0].mean_, matrix, codes, weight)
+    if not question.is_report:  # a scorer fits nothing
         return CONTRACT
     if not isinstance(opened.whole, TAKE_BLOCKS):
         return ASSUMED
     try:
-        again = OpenedModel.of(clone(opened.whole).fit(whole.blocks))
+        again = OpenedModel.of(clone(opened.whole).fit(blocks))
     except ValueError:  # a discriminant takes no blocks with weights
         return ASSUMED
     X = model.front.X
@@ -171,14 +152,13 @@ def _judge(sample, whole, clones):
     return DETECTED if same else HELD_OUT
 
 
-def _by_means(kept, whole):
+def _by_means(kept, matrix, codes, weight):
     """Compare the means that a scaler kept with those of all rows."""
     if kept is None:
         return ASSUMED
-    mask = whole.codes == whole.codes[0]
-    neg, pos = class_moments(whole.entry, mask, whole.weight, featurewise=True)
+    neg, pos = class_moments(matrix, codes == codes[0], weight, featurewise=True)
     all_rows = neg + pos
     if equal_means(all_rows.mean, kept, np.sqrt(all_rows.scatter) / all_rows.n):
         return DETECTED
     # a scaler that took no weights has other means
-    return ASSUMED if np.any(whole.weight != 1) else HELD_OUT
+    return ASSUMED if np.any(weight != 1) else HELD_OUT

@@ -13,7 +13,7 @@ ranking do not differ. The last term is the uncertainty of the rows left out. He
 rows have DeLong's covariance of empirical AUCs, conjugate priors their spread times ρ.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -25,10 +25,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_labels, check_positive, check_weight
 from ..adaptive._join import CONTRAST
+from ..leave_pair_out._bootstrap import row_placements
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._joint import JointAUCs, maximum_bias
 from ..statistics._checks import short
-from ..statistics._levels import placements
 from . import _doubts as doubts
 from ._posterior import Evaluation, evaluations
 from ._question import Question
@@ -65,7 +65,7 @@ class Candidate:
     posterior: AUCPosterior
     choice: float
     rows: np.ndarray
-    between: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    between: np.ndarray | tuple = ()
     key: object = None
     shift: float = 0.0
     has_source: bool = False
@@ -92,8 +92,11 @@ def candidate(evaluation: Evaluation) -> Candidate:
     mean, variance = posterior.probit_moments()
     deviation = float(np.sqrt(variance))
     if evaluation.held_out:
-        # products of the influences are DeLong's covariances
-        rows = deviation * _unit(_deviations(_placements(model), model.front))
+        # products of the influences on the AUC are DeLong's covariances
+        front, pos = model.front, model.positive
+        placed = row_placements(model.score, pos, front.weight)
+        placed /= np.where(pos, front.n_pos, front.n_neg)
+        rows = deviation * _unit(_deviations(placed, front))
         return Candidate(*known, rows, luck=deviation, held_out=True)
     along = _unit(_deviations(model.score, model.front))
     source = evaluation.source
@@ -139,14 +142,14 @@ def trained_a_subset(candidates: list[Candidate]) -> bool:
     return len({c.held_out for c in candidates if c.ranks}) > 1
 
 
-def joint_aucs(candidates: list[Candidate], rho=None, reported=None) -> JointAUCs:
+def joint_aucs(candidates: list[Candidate], rho, reported=None) -> JointAUCs:
     """Joint posterior of candidates at the level of one of them, or at the mean level.
 
     Parameters
     ----------
     candidates : list of Candidate
-    rho : ndarray of shape (m, m), default=None
-        ``alike(candidates)``, if it is known.
+    rho : ndarray of shape (m, m)
+        ``alike(candidates)``.
     reported : int, default=None
         The candidate whose posterior is a report; None if all of them are.
 
@@ -163,7 +166,7 @@ def joint_aucs(candidates: list[Candidate], rho=None, reported=None) -> JointAUC
         doubts.warn([doubts.TRAINED_A_SUBSET])
     centre = np.array([c.centre for c in candidates])
     moments = np.array([c.posterior.probit_moments() for c in candidates])
-    V = covariance(candidates, alike(candidates) if rho is None else rho)
+    V = covariance(candidates, rho)
     ranks = np.array([c.ranks for c in candidates])
     if not ranks.any():
         return JointAUCs(centre, V)
@@ -217,15 +220,6 @@ def selection_bias(candidates, selected, rho, n_resamples, random_state) -> floa
     return maximum_bias(choice, noise, n_resamples, random_state)
 
 
-def _placements(model):
-    """Influence of each row on the empirical AUC."""
-    front, score, pos = model.front, model.score, model.positive
-    weight, placed = front.weight, np.empty(len(score))
-    sides = placements(score[~pos], score[pos], weight[~pos], weight[pos])
-    placed[~pos], placed[pos] = sides
-    return placed / np.where(pos, front.n_pos, front.n_neg)
-
-
 def _deviations(values, rows):
     """Values less their class means, times the roots of the weights."""
     out = np.zeros(len(values))
@@ -247,7 +241,7 @@ def _unit(vector):
 # ------------------------------------------------------- the candidates of a search
 
 
-def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> tuple:
+def candidates_of(search, X, y, prior, n_jobs, verbose, fit_params, groups) -> tuple:
     """Candidates of a fitted search, refitted to all rows; or fitted models.
 
     Parameters
@@ -256,9 +250,10 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> 
     X, y : rows and labels
     prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
     n_jobs : int or None
+    verbose : int
     fit_params : dict or None
         Further parameters of ``fit``.
-    groups : array-like of shape (n,), default=None
+    groups : array-like of shape (n,) or None
         None takes those of ``fit_params``.
 
     Returns
@@ -300,7 +295,8 @@ def candidates_of(search, X, y, prior, n_jobs, fit_params=None, groups=None) -> 
     may_fail = isinstance(getattr(search, "error_score", None), Real)
     make = partial(_made, (X, y, weight), question, fit_params, may_fail)
     pairs = zip(models, is_best, strict=True)
-    found = in_parallel((partial(make, *of, report=best) for of, best in pairs), n_jobs)
+    calls = (partial(make, *model, report=best) for model, best in pairs)
+    found = in_parallel(calls, n_jobs, verbose)
     fitted = [k for k, one in enumerate(found) if one is not None]
     if not fitted:
         raise ValueError("search must have a candidate whose fit succeeds, got none")

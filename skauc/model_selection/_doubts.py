@@ -5,7 +5,7 @@ and what the user can do.
 """
 
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -58,16 +58,14 @@ def warn(reasons, rows=None, score=None) -> None:
     for reason in reasons:
         text = f"{reason[0].upper()}{reason[1:]}"
         kind = SampleWeightWarning if reason == NOT_COUNTS else UntrustedAUCWarning
-        issue = partial(warn_caller, text, kind)
         if rows is None:
-            issue()
+            warn_caller(text, kind)
             continue
         models = rows.cached(("warned", _SEARCHES[0], reason), set)
         model = hash(score.tobytes())
-        if model in models:
+        if not models or model in models:
+            warn_caller(text, kind)
             models.clear()
-        if not models:
-            issue()
         models.add(model)
 
 
@@ -213,11 +211,15 @@ def _near_copies(rows):
     that of the tenth with a probability below ``10 r^D``.
     """
     n = rows.shape[0]
-    if not 2 * _NEIGHBOURS <= n <= _MOST_ROWS or sparse.issparse(rows.X):
+    if not 2 * _NEIGHBOURS <= n <= _MOST_ROWS:
         return 0.0
-    X = centred_rows(rows, slice(None), True, standard_unit(rows))
-    if not np.isfinite(X).all():  # a classifier may take missing values
-        return 0.0
+    if sparse.issparse(rows.X):
+        X = rows.X.multiply(standard_unit(rows)).tocsr()  # distances need no centre
+    else:  # a classifier may take missing values
+        filled = replace(rows, X=np.where(np.isnan(rows.X), 0.0, rows.X))
+        X = centred_rows(filled, slice(None), True, standard_unit(filled))
+        if not np.isfinite(X).all():
+            return 0.0
     chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED)).astype(np.int64)
     # the nearest neighbour of a row is the row itself
     search = NearestNeighbors(n_neighbors=_NEIGHBOURS + 1, algorithm="brute").fit(X)
@@ -232,8 +234,8 @@ def _near_copies(rows):
         rare, rarest = ((p / _NEIGHBOURS) ** (1 / dimension) for p in (_RARE, _RAREST))
     near = min(max(min(rare, _NEAR), rarest), _FAR)
     # equal rows have been judged; the distance of rows that rounding changed is not 0
-    equal = np.all(X[chosen] == X[neighbour[:, 1]], axis=1)
-    close = ~equal & (first < near * tenth)
+    gap = np.ravel(abs(X[chosen] - X[neighbour[:, 1]]).sum(axis=1))
+    close = (gap > 0) & (first < near * tenth)
     share = rows.positive.mean()
     by_chance = 2 * share * (1 - share) * close.sum()
     if by_chance < _SETS or np.sum(close & ~same) > _MIXED * by_chance:

@@ -23,7 +23,7 @@ from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
 from ._question import Question
 from ._sample import Sample
-from ._training_rows import Verdict, judge_rows, known_verdict
+from ._verdict import ASSUMED, HELD_OUT, judge_rows, known_verdict
 from .reading._fitted_model import FittedModel, fitted_models
 from .reading._opened_model import NotLinearError
 
@@ -37,13 +37,13 @@ class Evaluation:
     sample : Sample
         The model, and what its rows stand for.
     question : Question
-    verdict : Verdict
+    verdict : str
         Whether the rows trained the model.
     """
 
     sample: Sample
     question: Question
-    verdict: Verdict
+    verdict: str
 
     @cached_property
     def model(self) -> FittedModel:
@@ -53,7 +53,7 @@ class Evaluation:
     @property
     def held_out(self) -> bool:
         """Whether the rows did not train the model."""
-        return self.verdict.kind == "held-out"
+        return self.verdict.startswith("held-out")
 
     @cached_property
     def reason_unranked(self) -> str | None:
@@ -96,7 +96,7 @@ class Evaluation:
     @cached_property
     def posterior(self) -> AUCPosterior:
         """Posterior of the AUC with all doubts about it."""
-        known = {"rows": str(self.verdict), "pos_label": self.model.pos_label}
+        known = {"rows": self.verdict, "pos_label": self.model.pos_label}
         if self.reason_unranked is not None:
             warn_undefined(self.reason_unranked)
             return replace(point_mass_at_half(), **known)
@@ -159,7 +159,7 @@ class Evaluation:
         if not self.question.adaptive:
             return out
         if self.held_out:
-            if self.verdict.how == "detected":
+            if self.verdict == HELD_OUT:
                 out.append(doubts.JUDGED_HELD_OUT)
             return out
         if (sampler := model.scored.opened.resampled_by) is not None:
@@ -169,7 +169,7 @@ class Evaluation:
         # the weights of a sample are not copies, and other scores leave no rows out
         if self.sample.is_all and self.question.left_out != "none":
             out += doubts.copies_of(model)
-        if self.verdict.how == "assumed":
+        if self.verdict == ASSUMED:
             out.append(doubts.ROWS_ASSUMED.format(name=model.name))
         source, reasons = self._source_and_reasons
         out += reasons

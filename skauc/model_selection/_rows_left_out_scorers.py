@@ -13,7 +13,7 @@ from ..intervals._projection import warn_undefined
 from ..leave_pair_out._groups import sums_of_scores, without_each
 from ..leave_pair_out._left_out import pairs_left_out
 from ..leave_pair_out._objective import STOPPED
-from ..statistics._checks import short
+from ..statistics._checks import as_verbosity
 from ..statistics._levels import empirical_auc
 from ..statistics._rows import class_units
 from ..statistics._types import Seed, Values
@@ -24,7 +24,7 @@ from ._left_out_rows import out_of_bag
 from ._posterior import evaluations
 from ._question import Question
 from ._scorers import Scorer
-from ._training_rows import ASSUMED, HELD_OUT
+from ._verdict import ASSUMED, HELD_OUT
 from .reading._estimators import (
     checked_rows,
     decision_values,
@@ -104,8 +104,9 @@ def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> S
     >>> round(lpo_auc_scorer(RidgeClassifier().fit(X, y), X, y), 2)
     0.99
     """
-    params = {"pos_label": pos_label, "groups": groups}
-    return Scorer("make_lpo_auc_scorer", _leave_pair_out, params)
+    return Scorer(
+        "make_lpo_auc_scorer", _leave_pair_out, pos_label=pos_label, groups=groups
+    )
 
 
 def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
@@ -114,8 +115,8 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
     if more:
         raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
     model = evaluation.model
-    if not np.any(model.w_front):
-        warn_undefined(f"the coefficients of {short(estimator)} are all 0")
+    if evaluation.reason_unranked is not None:
+        warn_undefined(evaluation.reason_unranked)
         return 0.5
     if min(model.front.n_neg, model.front.n_pos) < 2:
         warn_caller(
@@ -156,6 +157,7 @@ def make_cv_auc_scorer(
     pos_label: object = None,
     random_state: Seed = 0,
     n_jobs: int | None = None,
+    verbose: int = 0,
     groups: Values = None,
 ) -> Scorer:
     """Scorer that cross-validates the AUC within the scored rows.
@@ -176,6 +178,8 @@ def make_cv_auc_scorer(
         Seed of the shuffle when ``cv`` is an int.
     n_jobs : int, default=None
         Number of folds that are fitted in parallel, as in joblib.
+    verbose : int, default=0
+        Verbosity of joblib, which shows the progress; 0 is silent.
     groups : array-like of shape (n,), default=None
         Group of each row. An int ``cv`` then makes that many
         :class:`sklearn.model_selection.StratifiedGroupKFold`. Rows of different groups
@@ -215,15 +219,23 @@ def make_cv_auc_scorer(
     --------
     >>> from skauc import make_cv_auc_scorer
     >>> make_cv_auc_scorer(cv=10)
-    make_cv_auc_scorer(cv=10, pos_label=None, random_state=0, n_jobs=None, groups=None)
+    make_cv_auc_scorer(cv=10, pos_label=None, random_state=0, n_jobs=None, ...)
     """
-    cv = list(cv) if isinstance(cv, Iterator) else cv
-    params = dict(cv=cv, pos_label=pos_label)
-    params |= dict(random_state=random_state, n_jobs=n_jobs, groups=groups)
-    return Scorer("make_cv_auc_scorer", _cv_auc, params)
+    return Scorer(
+        "make_cv_auc_scorer",
+        _cv_auc,
+        cv=list(cv) if isinstance(cv, Iterator) else cv,
+        pos_label=pos_label,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        verbose=as_verbosity(verbose),
+        groups=groups,
+    )
 
 
-def _cv_auc(estimator, X, y, *, sample_weight, groups, pos_label, n_jobs, **folds):
+def _cv_auc(
+    estimator, X, y, *, sample_weight, groups, pos_label, n_jobs, verbose, **folds
+):
     positive, _, weight, X, labels, groups = checked_rows(
         X, y, sample_weight, pos_label, groups
     )
@@ -233,8 +245,8 @@ def _cv_auc(estimator, X, y, *, sample_weight, groups, pos_label, n_jobs, **fold
     warn_of_copies(X, positive, groups)
     splits = splitter.split(X, positive, groups)
     fold = partial(_fold_auc, estimator, X, labels, positive, weight, groups)
-    folds = in_parallel((partial(fold, *split) for split in splits), n_jobs)
-    return float(np.mean(folds))
+    aucs = in_parallel((partial(fold, *split) for split in splits), n_jobs, verbose)
+    return float(np.mean(aucs))
 
 
 def _splitter(positive, groups, cv, random_state):

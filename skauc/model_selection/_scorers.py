@@ -63,7 +63,7 @@ class Scorer:
     # An object and not a function, because scikit-learn asks scorers whether they
     # accept sample_weight and which metadata they request.
 
-    def __init__(self, factory, score, params):
+    def __init__(self, factory, score, **params):
         self._factory = factory
         self._score = score
         self._params = params
@@ -124,7 +124,7 @@ class Scorer:
             )
         if unknown := requests.keys() - self._alias.keys():
             raise TypeError(f"{self._factory} must not request {', '.join(unknown)}")
-        out = Scorer(self._factory, self._score, self._params)
+        out = Scorer(self._factory, self._score, **self._params)
         out._alias = self._alias | requests
         out.get_metadata_routing()  # checks them
         return out
@@ -241,9 +241,16 @@ def make_cbauc_scorer(
     """
     Question(prior, covariance, rows, groups=groups)
     check_option("scale", scale, ("auc", "probit"))
-    params = dict(prior=prior, covariance=covariance, rows=rows, pos_label=pos_label)
-    params |= {"scale": scale, "groups": groups}
-    return Scorer("make_cbauc_scorer", _cbauc, params)
+    return Scorer(
+        "make_cbauc_scorer",
+        _cbauc,
+        prior=prior,
+        covariance=covariance,
+        rows=rows,
+        pos_label=pos_label,
+        scale=scale,
+        groups=groups,
+    )
 
 
 def make_ebauc_scorer(
@@ -304,9 +311,15 @@ def make_ebauc_scorer(
     """
     _of_ebauc(prior, covariance, rows, pos_label)
     check_option("thresholds", thresholds, ("scores", "all"))
-    params = dict(prior=prior, covariance=covariance, rows=rows, pos_label=pos_label)
-    params["thresholds"] = thresholds
-    return Scorer("make_ebauc_scorer", _ebauc, params)
+    return Scorer(
+        "make_ebauc_scorer",
+        _ebauc,
+        prior=prior,
+        covariance=covariance,
+        rows=rows,
+        pos_label=pos_label,
+        thresholds=thresholds,
+    )
 
 
 def make_bee_scorer(
@@ -362,8 +375,14 @@ def make_bee_scorer(
     make_bee_scorer(prior='adaptive', covariance='common', rows='auto', pos_label=None)
     """
     Question(prior, covariance, rows)
-    params = dict(prior=prior, covariance=covariance, rows=rows, pos_label=pos_label)
-    return Scorer("make_bee_scorer", _accuracy, params)
+    return Scorer(
+        "make_bee_scorer",
+        _accuracy,
+        prior=prior,
+        covariance=covariance,
+        rows=rows,
+        pos_label=pos_label,
+    )
 
 
 def _cbauc(estimator, X, y, sample_weight, scale, **options):

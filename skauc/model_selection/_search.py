@@ -12,7 +12,13 @@ import numpy as np
 from ..intervals._projection import Prior, check_prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs
-from ..statistics._checks import as_numbers, check_integer, check_interval, generator
+from ..statistics._checks import (
+    as_numbers,
+    as_verbosity,
+    check_integer,
+    check_interval,
+    generator,
+)
 from ..statistics._result import Estimates
 from ..statistics._types import ArrayLike, Seed, Values
 from . import _doubts as doubts
@@ -145,10 +151,6 @@ class SearchPosterior(Estimates):
             If the order or ``within`` is not understood.
         """
         within = check_interval("within", within, 0)
-        order = self._complexity(order)
-        return simplest_of(self.joint.within(within), order, self.joint.mean)
-
-    def _complexity(self, order):
         if isinstance(order, str):
             sign = -1.0 if order[:1] == "-" else 1.0
             name = order.removeprefix("-")
@@ -159,7 +161,7 @@ class SearchPosterior(Estimates):
                 f"order must hold a number for each of {len(self.p_best)} candidates, "
                 f"got shape {order.shape}"
             )
-        return order
+        return simplest_of(self.joint.within(within), order, self.joint.mean)
 
     def _estimates(self, confidence_level):
         """Candidates by row of ``cv_results_``, with numbers that it lacks."""
@@ -181,6 +183,7 @@ def search_posterior(
     *,
     prior: Prior | None = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
     n_resamples: int = 4000,
     random_state: Seed = 0,
     fit_params: dict | None = None,
@@ -211,6 +214,8 @@ def search_posterior(
         search.
     n_jobs : int, default=None
         Number of candidates that are fitted in parallel, as in joblib.
+    verbose : int, default=0
+        Verbosity of joblib, which shows the progress of these fits; 0 is silent.
     n_resamples : int, default=4000
         Number of draws for ``p_best`` and ``expected_loss``; the standard error of a
         probability is at most ``0.5/√n_resamples``.
@@ -298,7 +303,7 @@ def search_posterior(
     names = list(search) if isinstance(search, Mapping) else None
     search = search if names is None else list(search.values())
     candidates, k, table = candidates_of(
-        search, X, y, prior, n_jobs, fit_params, groups
+        search, X, y, prior, n_jobs, as_verbosity(verbose), fit_params, groups
     )
     table["row"] = table["row"] if names is None else np.array(names, dtype=object)
     rho = alike(candidates)

@@ -41,8 +41,8 @@ class AUCPosterior(AUCDistribution):
     leave_pair_out : float, default=None
         AUC of rows left out of the fit, if the posterior uses one; otherwise None.
     second_source : str, default=None
-        Method that computed this AUC: ``"leave-pair-out"``,
-        ``"out-of-bag"``, ``"refits"``, ``"folds"``.
+        Method that computed this AUC: ``"leave-pair-out"``, ``"out-of-bag"``,
+        ``"refits"``, ``"folds"``, ``"group pairs"`` or ``"group folds"``.
     warnings : tuple of str, default=()
         Reasons why this posterior is doubtful, one text per reason.
     rows : str, default=None

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from ..statistics._checks import as_numbers, check_numbers
+from ..statistics._wald import Interval
 from ._auc_posterior import AUCPosterior, warnings_of
 from ._components import normal_pdf
 from ._distribution import AUCDistribution
@@ -100,6 +101,21 @@ class PairwiseAUCPosterior(AUCDistribution):
         """Quantiles of the average, elementwise: the mean quantiles of the pairs."""
         q = check_numbers("q", q, 0, 1)
         return np.mean([pair.ppf(q) for pair in self.pairs.values()], axis=0)[()]
+
+    def interval(self, confidence_level: float = 0.95) -> Interval:
+        """Equal-tailed credible interval: the mean limits of the pairs.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+
+        Returns
+        -------
+        Interval
+        """
+        limits = [pair.interval(confidence_level) for pair in self.pairs.values()]
+        low, high = np.mean(limits, axis=0).tolist()
+        return Interval(low, high)
 
     def cdf(self, x: ArrayLike) -> Any:
         """``P(average AUC ≤ x | data)``, elementwise."""

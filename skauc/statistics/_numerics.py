@@ -30,8 +30,8 @@ def positive_eigen(A, rank=RANK):
     The matrix is overwritten.
     """
     values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False)
-    keep = values > max(rank * values[-1], TINY)
-    return values[keep], np.ascontiguousarray(vectors[:, keep])
+    first = np.count_nonzero(values <= max(rank * values[-1], TINY))
+    return values[first:], vectors[:, first:]
 
 
 def parts_of(count: int, step: int):

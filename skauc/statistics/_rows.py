@@ -127,6 +127,11 @@ class Rows:
         return replace(self, weight=weight, raised=(neg, pos))
 
     @property
+    def sign(self) -> np.ndarray:
+        """1 for the positive rows, −1 for the others, (n,)."""
+        return np.where(self.positive, 1.0, -1.0)
+
+    @property
     def share_pos(self) -> float:
         """Share of the positive rows in the sum of the given weights."""
         neg, pos = self.n_neg / self.raised[0], self.n_pos / self.raised[1]

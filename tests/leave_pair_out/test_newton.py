@@ -10,9 +10,9 @@ from sklearn.linear_model import LogisticRegression
 
 from skauc.leave_pair_out._left_out import second_source
 from skauc.leave_pair_out._objective import (
+    Coordinates,
     Fit,
     Objective,
-    Setting,
     at_optimum,
     discriminant_ridge,
     stationarity,
@@ -99,22 +99,23 @@ def test_coordinates_keep_products_of_rows(shape):
         for make in [np.asarray, sparse.csr_matrix]:
             X, positive = draw(*shape)
             rows = Rows.of(make(X), positive, np.arange(1.0, shape[0] + 1))
-            objective = Objective(SQUARED, 1.0, "free" if centred else "none")
-            setting = Setting.of(objective, rows)
-            A = setting.A[:, :-1]  # the last column is that of the intercept
-            Z = X - np.average(X, axis=0, weights=rows.weight) * centred
+            coordinates = Coordinates.of(rows, centred, 1.0)
+            A, Z = (
+                coordinates.A,
+                X - np.average(X, axis=0, weights=rows.weight) * centred,
+            )
             assert A.shape[1] <= min(shape)
             assert A @ A.T == pytest.approx(Z @ Z.T, abs=1e-10)
-            theta = np.random.default_rng(0).normal(size=setting.A.shape[1])
-            fit = setting.fit(rows, theta)
-            assert Z @ fit.coef == pytest.approx(A @ theta[:-1], abs=1e-8)
-            assert setting.start(fit, rows)[:-1] == pytest.approx(theta[:-1], abs=1e-6)
+            theta = np.random.default_rng(0).normal(size=A.shape[1])
+            w = coordinates.back(rows, theta)
+            assert Z @ w == pytest.approx(A @ theta, abs=1e-8)
+            assert coordinates.forth(rows, w) == pytest.approx(theta, abs=1e-6)
 
 
 def test_equal_rows_have_equal_coordinates():
     X, positive = draw(20, 90)
     X[7] = X[3]
-    A = Setting.of(Objective(SQUARED, 1.0), Rows.of(X, positive)).A[:, :-1]
+    A = Coordinates.of(Rows.of(X, positive), True, 1.0).A
     assert A[7] == pytest.approx(A[3], abs=1e-12)
     assert A.shape[1] == 18
 

@@ -87,7 +87,7 @@ def test_joint_covariance_by_its_definition():
         Candidate(law, 0.3 * i, rows[i], between[i], "ab"[i == 3], shift[i], known[i])
         for i in range(4)
     ]
-    joint = joint_aucs(found)
+    joint = joint_aucs(found, alike(found))
     rho = np.array([[a @ b / np.sqrt(a @ a * (b @ b)) for b in rows] for a in rows])
     c = np.where(known, shift - shift[known].mean(), 0.0)
     V = np.empty((4, 4))

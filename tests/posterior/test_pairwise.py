@@ -1,5 +1,6 @@
 """The mean AUC over pairs of classes: against draws coupled in the stated way."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -64,6 +65,8 @@ def test_equal_pairs_are_one_pair():
             getattr(one, verb)(argument), rel=2e-4
         )
     assert same.std() == pytest.approx(one.std(), rel=1e-4)
+    sure = replace(one, leave_pair_out=1.0)  # all pairs of rows left out are ordered
+    assert PairwiseAUCPosterior({(0, 1): sure, (0, 2): sure}).interval(0.95).high == 1
     assert same.median() == pytest.approx(one.median(), rel=1e-12)
 
 

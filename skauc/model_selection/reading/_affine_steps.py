@@ -25,7 +25,8 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 from sklearn.utils import get_tags
 
-from ._estimators import cached_for, dense, is_known
+from ...statistics._numerics import dense
+from ._estimators import cached_for, is_known, numeric
 
 # Modules of scikit-learn: whether fits of their transformers ignore y, and whether
 # fit_transform returns the rows of transform; TargetEncoder is an exception to both
@@ -116,8 +117,7 @@ def projects(step, width, behind) -> bool:
 
     A step of unknown class does if the number of columns behind it is another one.
     """
-    module = ".".join(type(step).__module__.split(".")[:2])
-    if module in _BY_COLUMN or isinstance(step, FrozenEstimator | RBFSampler):
+    if _module(step) in _BY_COLUMN or isinstance(step, FrozenEstimator | RBFSampler):
         return False
     return is_known(type(step)) or width != behind
 
@@ -146,7 +146,7 @@ def sees_y(step, rows, y) -> bool:
         return sees_y(step.estimator, rows, y)
     if ignores_y(step):
         return False
-    selects = type(step).__module__.startswith("sklearn.feature_selection")
+    selects = _module(step) == "sklearn.feature_selection"
     if selects or get_tags(step).target_tags.required:
         return True
     return cached_for("sees y", step, rows, y, lambda: _depends_on_y(step, rows, y))
@@ -162,10 +162,14 @@ def ignores_y(step) -> bool:
 
 def _traits(step):
     """Whether a fit of the step ignores y, and whether it is repeatable."""
-    name = ".".join(type(step).__module__.split(".")[:2])
     if isinstance(step, TargetEncoder):  # unlike the other encoders of its module
         return False, False
-    return _TRAITS.get(name, (False, False))
+    return _TRAITS.get(_module(step), (False, False))
+
+
+def _module(step):
+    """Module of scikit-learn that has the class of a step."""
+    return ".".join(type(step).__module__.split(".")[:2])
 
 
 def is_repeatable(step) -> bool:
@@ -185,7 +189,7 @@ def _depends_on_y(step, rows, y):
     permuted = np.random.default_rng(0).permutation(np.asarray(y))
     try:
         first, again = (
-            dense(_same_seed(step).fit(rows, labels).transform(rows))
+            dense(numeric(_same_seed(step).fit(rows, labels).transform(rows)))
             for labels in (y, permuted)
         )
     except Exception:

@@ -12,7 +12,7 @@ target encoder), no closed form holds; ``broken_by`` names it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -93,7 +93,7 @@ def entered_features(stages, X, W, y) -> EnteredFeatures:
         saw_y=node.saw_y,
         broken_by=node.broken_by,
         fitted=walk.fitted,
-        components=max(walk.components, default=0),
+        components=walk.components,
     )
 
 
@@ -155,13 +155,11 @@ def _side_by_side(branches):
     return _Node(back, tuple(starts), saw_y, broken_by)
 
 
-@dataclass(frozen=True, eq=False)
 class _Walk:
     """Walk through the steps, which lists every step with its input."""
 
-    y: object
-    fitted: list = field(default_factory=list)
-    components: list = field(default_factory=list)
+    def __init__(self, y):
+        self.y, self.fitted, self.components = y, [], 0
 
     def through(self, step, node, rows):
         """Apply a step; return the node and the rows behind it."""
@@ -183,7 +181,7 @@ class _Walk:
         self.fitted.append((step, rows))
         width = n_columns(behind)
         if projects(step, n_columns(rows), width):
-            self.components.append(width)
+            self.components = max(self.components, width)
         transpose = transpose_of(step)
         name = type(step).__name__
         saw_y = node.saw_y or (name if sees_y(step, rows, self.y) else None)

@@ -126,12 +126,6 @@ def numeric(X):
     return X.astype(float) if X.dtype == object else X
 
 
-def dense(X) -> np.ndarray:
-    """Rows as a dense numeric array."""
-    X = numeric(X)
-    return X.toarray() if sparse.issparse(X) else X
-
-
 def row_keys(X) -> np.ndarray:
     """Integers (n,) that are equal for equal rows, of rows of any kind."""
     return np.fromiter(map(hash, _hashable_rows(X)), np.int64)
@@ -334,9 +328,9 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=Non
     Labels and weights are checked first, because a fit may take long. Estimators that
     take rows in blocks get the blocks.
     """
-    if isinstance(estimator, TAKE_BLOCKS):
-        if row_blocks(X, y, sample_weight) is not None:
-            return clone(estimator).fit(X, y, sample_weight=sample_weight)
+    blocks = isinstance(estimator, TAKE_BLOCKS) and row_blocks(X, y, sample_weight)
+    if blocks:
+        return clone(estimator).fit(X, y, sample_weight=sample_weight)
     refuse_collection("X", X)
     indexable(X, y)
     labels = check_labels(y)
@@ -345,18 +339,13 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=Non
         check_weight(sample_weight, check_positive(y, pos_label=pos_label))
     groups = check_groups(groups, len(labels))
     labels, weight, X, groups = counted_rows(labels, sample_weight, X, groups)
-    _check_range(X)
-    return _fitted(clone(estimator), X, labels, weight, groups)
-
-
-def _check_range(X):
-    """Raise before a fit if a matrix of numbers holds values beyond the range."""
     if isinstance(X, np.ndarray) and X.dtype == np.float64:
         odd = np.isfinite(X) & (np.abs(X) > RANGE[1])
         if odd.any():
             raise ValueError(
                 f"X must hold values up to {RANGE[1]:g}, got {X[odd][0]:g}"
             )
+    return _fitted(clone(estimator), X, labels, weight, groups)
 
 
 def cached_for(name, estimator, X, y, compute, *more):

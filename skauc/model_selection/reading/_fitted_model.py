@@ -108,8 +108,6 @@ class ScoredRows:
     @cached_property
     def adapted(self) -> bool:
         """Whether a step in front has adapted itself to single rows."""
-        if not self.opened.steps:
-            return False
         return self.entered.components > _CLOSE * len(self.y)
 
     @cached_property
@@ -117,9 +115,7 @@ class ScoredRows:
         """Votes of the members of an ensemble; None if not known, or after use of y."""
         opened = self.opened
         used = opened.resampled_by or opened.searched_by
-        if opened.curved is None or used or self.adapted:
-            return None
-        if opened.steps and self.entered.saw_y:
+        if opened.curved is None or used or self.adapted or self.entered.saw_y:
             return None
         kept = np.flatnonzero(self.as_given[2]) if self.dropped else None
         return bag_of(opened.curved, self.behind, self.front, self.y, self.weight, kept)

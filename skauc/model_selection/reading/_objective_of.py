@@ -120,10 +120,7 @@ def _discriminant(linear, rows, flipped):
     if linear.covariance_estimator is not None:
         return "its covariance_estimator changes with every row that is left out"
     automatic, priors = isinstance(linear.shrinkage, str), None
-    if automatic:
-        shrinkage = _ledoit_wolf(rows)
-    else:
-        shrinkage = float(linear.shrinkage or 0.0)
+    shrinkage = _ledoit_wolf(rows) if automatic else float(linear.shrinkage or 0.0)
     if linear.solver == "svd":
         if rows.shape[1] >= rows.shape[0] - 2:
             return "with features >= rows - 2 its solver 'svd' drops directions"
@@ -187,22 +184,21 @@ def class_weight_of(linear, rows: Rows, flipped=False) -> tuple[float, float]:
     flipped : bool, default=False
     """
     given, raised = linear.class_weight, np.array(rows.raised)
-    if given is None:
-        return tuple((1 / raised).tolist())
     if isinstance(given, str):  # "balanced": n/(2 n_c), of rows or of weights
         total = np.array([rows.n_neg, rows.n_pos]) / raised
-        if rows.weighted and _balances_rows(linear):
-            n_pos = np.count_nonzero(rows.positive)
-            total = np.array([len(rows.positive) - n_pos, n_pos])
-        neg, pos = total.sum() / (2 * total) / raised
-        return float(neg), float(pos)
-    factors = compute_class_weight(given, classes=linear.classes_, y=linear.classes_)
-    neg, pos = (factors[::-1] if flipped else factors) / raised
-    return float(neg), float(pos)
+        if _balances_rows(linear):
+            total = np.bincount(rows.positive)
+        factors = total.sum() / (2 * total)
+    else:
+        classes = linear.classes_
+        factors = compute_class_weight(given, classes=classes, y=classes)
+        factors = factors[::-1] if flipped else factors
+    neg, pos = (factors / raised).tolist()
+    return neg, pos
 
 
 def _balances_rows(linear) -> bool:
-    """Whether scikit-learn's ``class_weight="balanced"`` counts rows, not weights."""
+    """Whether ``class_weight="balanced"`` counts rows and not their weights."""
     if isinstance(linear, IRLSLogisticRegression):
         return False
     known = "sample_weight" in signature(compute_class_weight).parameters

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.feature_selection import RFE
 from sklearn.frozen import FrozenEstimator
@@ -23,6 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ...statistics._numerics import dense
 from ._affine_steps import keeps_features
 from ._estimators import decision_values, is_known, n_rows, numeric, take_rows
 
@@ -294,9 +294,7 @@ def _decisions_per_class(model, X):
 
 def _coefficients(model):
     """``coef_`` as a dense (k, P) array, and k intercepts."""
-    coef = model.coef_
-    coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
-    coef = np.atleast_2d(coef).astype(float)
+    coef = np.atleast_2d(dense(model.coef_)).astype(float)
     intercept = np.ravel(getattr(model, "intercept_", 0.0)).astype(float)
     return coef, intercept + np.zeros(len(coef))
 

@@ -10,7 +10,6 @@ a scaler in front stores their means, and a support vector machine some of them.
 scorer fits no clones: its rows are training rows, unless this evidence contradicts it.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 
@@ -48,37 +47,21 @@ _DIRECTIONS, _BY_CHANCE = 10, 1e-3  # fewer directions: a smaller share is near
 _ALIKE, _UNLIKE, _SMALL = 2.0, 3.0, 0.3
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Whether rows are training or held-out rows, and how that is known.
-
-    Parameters
-    ----------
-    kind : {"training", "held-out"}
-    how : {"given", "detected", "assumed"}
-    """
-
-    kind: str
-    how: str
-
-    def __str__(self):
-        return f"{self.kind} ({self.how})"
+# Verdicts: whether rows are training or held-out rows, and how that is known
+DETECTED = "training (detected)"
+HELD_OUT = "held-out (detected)"
+ASSUMED = "training (assumed)"
+CONTRACT = "training (given)"
 
 
-DETECTED = Verdict("training", "detected")
-HELD_OUT = Verdict("held-out", "detected")
-ASSUMED = Verdict("training", "assumed")
-CONTRACT = Verdict("training", "given")
-
-
-def known_verdict(question) -> Verdict | None:
+def known_verdict(question) -> str | None:
     """The user's answer, or what a conjugate prior assumes; None if rows decide."""
     if question.rows != "auto":
-        return Verdict(question.rows, "given")
+        return f"{question.rows} (given)"
     return None if question.adaptive else ASSUMED
 
 
-def judge_rows(model: FittedModel, clones) -> Verdict:
+def judge_rows(model: FittedModel, clones) -> str:
     """Judge whether the rows of a model trained it.
 
     Parameters
@@ -152,7 +135,7 @@ def _moved(model):
     units = units[units > 0]
     if stopped or getattr(linear, "tol", 0.0) > _TOLERANCE or not len(units):
         return False  # such solvers leave a gradient on their training rows, too
-    sign = np.where(front.positive, 1.0, -1.0)
+    sign = front.sign
     slopes = (fit.objective.loss.slope(z, sign) for z in (fit.score(front.X), 0 * sign))
     here, at_zero = (np.sqrt(np.mean(slope**2)) for slope in slopes)
     similar = units.max() <= _UNITS * units.min()
