@@ -479,7 +479,11 @@ def checked_probabilities(
             "predict_proba(X)[:, 1], or make probabilities of scores by "
             "CalibratedClassifierCV"
         )
-    if groups is None:
+    if weight is None:
+        weight = np.ones(len(probability))
+    elif groups is None:
         warn_unless_counts(weight)
-    weight = np.ones(len(probability)) if weight is None else raised(weight)
+        weight = raised(weight)
+    else:  # only their ratios matter
+        weight = weight / weight.mean()
     return replace(rows, weight=weight)

@@ -380,7 +380,7 @@ def compared(a, b, name, n_resamples, random_state) -> OperatingComparison:
     # underestimated
     for points in (a, b):
         if points.chosen_by in RATES:
-            n = points._sample.sizes[points.chosen_by == "sensitivity"]
+            n = points._sample.effective[points.chosen_by == "sensitivity"]
             # n(1 − target) < 1: less than the outermost row lies beyond the target
             beyond = n * (1 - points._rule.targets) < 1 - _NO_GAP * n
             error = np.where(beyond, np.inf, error)

@@ -77,6 +77,8 @@ def test_laws_of_groups(name):
     kinds = G + 10**18, [f"p{g}" for g in G], pd.Categorical(G), -G.astype(object)
     for other in kinds:
         same(call(other), grouped)
+    weight = RNG.uniform(0.5, 3, 72)  # sampling weights, of which ratios matter
+    same(call(G, sample_weight=weight), call(G, sample_weight=weight / 1000))
     twice, order = np.repeat(np.arange(72), 2), RNG.permutation(72)
     if name not in ("best", "compared"):  # they draw a weight for each row
         same(call(G[order], Y[order], SCORE[order]), grouped)
