@@ -286,7 +286,7 @@ class ScoredRows:
     """
 
     positive: np.ndarray
-    scores: list[np.ndarray]
+    scores: list
     weight: np.ndarray | None
     groups: np.ndarray | None
     pos_label: Any

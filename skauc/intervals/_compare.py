@@ -27,7 +27,7 @@ from ..statistics._wald import ALTERNATIVES
 from ._comparison import AUCComparison, AUCComparisons
 from ._partial_auc import WHOLE, PartOfSample, Region
 from ._resampling import permutation_pvalue
-from ._sample import Sample, samples_of
+from ._sample import samples_of
 
 METHODS = ("delong", "welch", "permutation")
 # A smaller variance is 0: this is the squared rounding of a difference of two means
@@ -349,7 +349,7 @@ class ComparedScores:
     rows of the smaller class, or for areas the trials (section 6) over ``width²``.
     """
 
-    samples: list[Sample]
+    samples: list
     auc: np.ndarray
     v01: np.ndarray
     v10: np.ndarray

@@ -291,7 +291,7 @@ METHODS: dict[str, Callable] = {
 }
 
 
-def methods_of(points, name) -> list[str]:
+def methods_of(points, name) -> list:
     """Methods whose limits are valid for a name."""
     if points.at == "population" and points.chosen_by in RATES:
         ranked = name == "threshold"

@@ -86,7 +86,7 @@ class PartOfSample:
     region: Region
 
     @cached_property
-    def placements(self) -> tuple[np.ndarray, np.ndarray]:
+    def placements(self) -> tuple:
         """``V₀`` of a negative and ``V₁`` of a positive at each level."""
         levels, r = self.sample.levels, self.region
         if r.width == 1:  # V₁₀ and V₀₁, which differ from the formulas by a constant

@@ -390,6 +390,6 @@ class AUCPosteriors(Estimates):
         return Interval(*np.array(limits).reshape(-1, 2).T)
 
 
-def warnings_of(*posteriors: AUCPosterior) -> tuple[str, ...]:
+def warnings_of(*posteriors: AUCPosterior) -> tuple:
     """The warnings of all posteriors, each sentence once."""
     return tuple(dict.fromkeys(text for p in posteriors for text in p.warnings))

@@ -162,7 +162,7 @@ class Components:
         power = np.exp(-df / 2 * np.log1p(2 * t**2 / df / (1 + np.sin(theta))))
         return half * (power @ weights) / (2 * np.pi)
 
-    def moments(self) -> tuple[float, float]:
+    def moments(self) -> tuple:
         """Mean and variance of Z."""
         # √2 Z = μR + √v N; R − 1, because R is near 1 for large df
         y, share = log_chi2_nodes(self.df)
