@@ -14,13 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
-from .statistics._checks import (
-    as_numbers,
-    check_weights,
-    one_a_row,
-    refuse_rows,
-    short,
-)
+from .statistics._checks import as_numbers, check_weights, one_a_row, refuse_rows, short
 from .statistics._collections import refuse_collection
 from .statistics._weights import design_effect
 
@@ -290,7 +284,7 @@ class ScoredRows:
     """
 
     positive: np.ndarray
-    scores: list[np.ndarray]
+    scores: list
     weight: np.ndarray | None
     groups: np.ndarray | None
     pos_label: Any

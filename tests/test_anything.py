@@ -217,7 +217,7 @@ OPTIONS = {
     "x": points,
     "auc_estimate.method": one_of("score", "delong", "hanley_mcneil"),
     "AUCEstimate.method": one_of(
-        *("score", "delong", "hanley_mcneil", "hanley_mcneil_score"),
+        *("score", "delong", "hanley_mcneil", "hanley_mcneil_score")
     ),
     "EmpiricalROC.method": one_of("pointwise", "simultaneous"),
     "EmpiricalROC.fpr": rates,

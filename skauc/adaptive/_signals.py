@@ -42,7 +42,7 @@ class Slab:
     mean: np.ndarray
     variance: np.ndarray
 
-    def along(self, x) -> tuple[np.ndarray, np.ndarray]:
+    def along(self, x) -> tuple:
         """Mean and variance of ``xᵀω`` in each component."""
         first, second = (_gather(self.below, self.above, part) for part in (x, x**2))
         return self.mean @ first, self.variance @ second
@@ -150,7 +150,7 @@ def normal_scores(t, df) -> np.ndarray:
     )
 
 
-def probit_of(weight, mean, variance) -> tuple[float, float]:
+def probit_of(weight, mean, variance) -> tuple:
     """Probit of the mean AUC of a mixture, at most 8 in size, and the variance of Z."""
     # Var Z = E Var(Z | component) + Var E(Z | component)
     centre = weight @ mean
@@ -195,7 +195,7 @@ def _dense(covariance, scatter, attainable):
     return log_evidence, weight, np.concatenate(shrink)[kept], probits
 
 
-def slab_of(omega, total) -> tuple[float, Slab]:
+def slab_of(omega, total) -> tuple:
     """Log evidence of the slab relative to no signal, and the posterior of ω.
 
     Parameters

@@ -28,7 +28,7 @@ from ._auc_estimate import AUCEstimate
 from ._comparison import AUCComparison, AUCComparisons
 from ._partial_auc import WHOLE, PartialAUC, PartOfSample, Region
 from ._resampling import permutation_pvalue
-from ._sample import Sample, samples_of
+from ._sample import samples_of
 
 METHODS = ("delong", "welch", "permutation")
 # A smaller variance is 0: this is the squared rounding of a difference of two means
@@ -376,7 +376,7 @@ class ComparedScores:
     rows of the smaller class, or for areas the trials (section 6) over ``width²``.
     """
 
-    samples: list[Sample]
+    samples: list
     auc: np.ndarray
     v01: np.ndarray
     v10: np.ndarray

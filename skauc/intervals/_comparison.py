@@ -272,7 +272,7 @@ class AUCComparisons(ComparedPairs):
         return super()._head() | test
 
 
-def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
+def chi_square(L, auc, covariance, smaller) -> tuple:
     """``(LÂ)ᵀ(LSLᵀ)⁻¹(LÂ)`` and its degrees of freedom, rank(LSLᵀ).
 
     Parameters

@@ -17,11 +17,7 @@ from ..statistics._checks import check_option, generator
 from ._band import drawn_heights, quantiles
 from ._comparison import TestedDifference
 from ._empirical_roc import BEST
-from ._limits import (
-    bisected,
-    clopper_pearson_limits,
-    wilson_limits,
-)
+from ._limits import bisected, clopper_pearson_limits, wilson_limits
 from ._resampling import DRAWS, bayesian_weights
 
 RATES = ("sensitivity", "specificity")
@@ -285,7 +281,7 @@ METHODS: dict[str, Callable] = {
 }
 
 
-def methods_of(points, name) -> list[str]:
+def methods_of(points, name) -> list:
     """Methods whose limits are valid for a name."""
     if points.at == "population" and points.chosen_by in RATES:
         ranked = name == "threshold"

@@ -19,11 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from .._validation import check_either
-from ..statistics._checks import (
-    check_flag,
-    check_numbers,
-    short,
-)
+from ..statistics._checks import check_flag, check_numbers, short
 from ..statistics._levels import height
 from ..statistics._wald import Interval, interval_tails
 from ._limits import EstimateWithLimits, wilson_limits
@@ -90,7 +86,7 @@ class PartOfSample:
     region: Region
 
     @cached_property
-    def placements(self) -> tuple[np.ndarray, np.ndarray]:
+    def placements(self) -> tuple:
         """``V₀`` of a negative and ``V₁`` of a positive at each level."""
         levels, r = self.sample.levels, self.region
         if r.width == 1:  # V₁₀ and V₀₁, which differ from the formulas by a constant

@@ -122,7 +122,7 @@ class Plan:
         return plan
 
     @property
-    def sides(self) -> tuple[int, ...]:
+    def sides(self) -> tuple:
         """Signs of the differences that reject the null hypothesis."""
         return {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[self.alternative]
 

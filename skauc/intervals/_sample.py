@@ -6,12 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import (
-    ScoredRows,
-    check_labels,
-    check_non_negative,
-    check_score,
-)
+from .._validation import ScoredRows, check_labels, check_non_negative, check_score
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
 from ..statistics._row_blocks import (
     RowBlocks,
@@ -107,7 +102,7 @@ class Sample:
         return self.weights or tuple(np.ones(len(score)) for score in self.scores)
 
     @cached_property
-    def sizes(self) -> tuple[float, float]:
+    def sizes(self) -> tuple:
         """Rows of each class, or the sums of their weights."""
         if self.weights is None:
             neg, pos = self.scores
@@ -191,13 +186,13 @@ class Sample:
         return self.mean_variance(*self.levels.placements)
 
     @cached_property
-    def influence(self) -> list[np.ndarray]:
+    def influence(self) -> list:
         """Influence ``(V − A)/n`` of a copy of each row on the AUC, by class."""
         placed = self.of_rows(*self.levels.placements)
         classes = zip(placed, self.counts, strict=True)
         return [(v - w @ v / w.sum()) / w.sum() for v, w in classes]
 
-    def influences(self) -> list[np.ndarray]:
+    def influences(self) -> list:
         """Influence of each row on the AUC, by class (section 1).
 
         ``w (V − A)/√{n(n − 1)}``, or without clusters √w in place of w: the squares, of
@@ -225,7 +220,7 @@ class Sample:
         return self.effect_of(*self.influence)
 
     @property
-    def effective(self) -> list[float]:
+    def effective(self) -> list:
         """Independent rows of each class that say as much about the AUC."""
         return [n / self.effect for n in self.sizes]
 
@@ -245,7 +240,7 @@ def sample_of(
 def samples_of(
     y_true, scores, sample_weight, groups, pos_label,
     *, names=("y_score",), label_name="y_true", keep_order=True,
-) -> list[Sample]:  # fmt: skip
+) -> list:  # fmt: skip
     """Check the scores of the same rows, arrays or blocks, and split each by class.
 
     Parameters

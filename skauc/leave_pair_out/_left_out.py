@@ -132,7 +132,7 @@ class PairRows:
         return np.concatenate([self.neg, self.pos])
 
     @property
-    def shares(self) -> tuple[np.ndarray, np.ndarray]:
+    def shares(self) -> tuple:
         """Shares of the negative rows, and of the positive ones, in their classes."""
         neg, pos = self.mass_neg, self.mass_pos
         return neg / neg.sum(), pos / pos.sum()

@@ -103,7 +103,7 @@ def rounded_decisions(score_range, intercept) -> Iterator[str]:
         )
 
 
-def copies_of(model) -> list[str]:
+def copies_of(model) -> list:
     """Sentence if rows of a model occur several times, exactly or nearly."""
     group, is_linear = model.front.group, model.linear is not None
     # without a linear model its rows hold the decision only
@@ -113,7 +113,7 @@ def copies_of(model) -> list[str]:
     return equal_rows(model.given_rows, model.positive, group)
 
 
-def _copies_among(rows) -> list[str]:
+def _copies_among(rows) -> list:
     """Sentence about equal and near copies, searched once for all models of rows."""
     return list(rows.cached("copies", lambda: tuple(_copies(rows))))
 
@@ -132,7 +132,7 @@ def _copies(rows):
         )
 
 
-def equal_rows(X, positive, groups=None) -> list[str]:
+def equal_rows(X, positive, groups=None) -> list:
     """Sentence if many rows of any kind occur several times, in different groups."""
     n_copies = count_copies(X, positive, groups)
     if n_copies < COPIES * len(positive):
@@ -320,7 +320,7 @@ TWO_ANSWERS = (
 )
 
 
-def without_closed_form(model, source) -> list[str]:
+def without_closed_form(model, source) -> list:
     """Sentence about a model that no closed form holds for, by the way of its AUC."""
     if source is None:
         text = CLOSED_FORM_ANYWAY.format(name=model.broken_by)
@@ -350,7 +350,7 @@ OTHER_FEATURES = (
 )
 
 
-def of_search(search) -> list[str]:
+def of_search(search) -> list:
     """Reasons why the candidates of a search cannot be compared on their rows."""
     if not hasattr(search, "factor") or search.random_state is not None:
         return []
@@ -367,7 +367,7 @@ def scorers_of(search) -> list:
     return list(scorers.values()) if isinstance(scorers, dict) else [scorers]
 
 
-def split_by_groups(model) -> list[str]:
+def split_by_groups(model) -> list:
     """Sentence if a search was split or scored as rows that depend on each other."""
     for search in (model, *(search for _, search in searches_in(model))):
         name = type(getattr(search, "cv", None)).__name__

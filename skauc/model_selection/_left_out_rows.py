@@ -76,7 +76,7 @@ _LONG = 1.0  # seconds of a fit, beyond which the number of fits is announced
 _log = logging.getLogger("skauc")
 
 
-def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str]]:
+def rows_left_out(sample, question, projection) -> tuple:
     """The AUC of rows left out of a model, and doubts about it.
 
     Parameters
@@ -154,7 +154,7 @@ def _groups_left_out(sample, question):
     return replace(found, alone=True), reasons
 
 
-def out_of_bag(model) -> tuple[Source | None, list[str]]:
+def out_of_bag(model) -> tuple:
     """AUC of pairs of rows that members of an ensemble left out, and doubts about it.
 
     The AUC is None where such rows are not known, or too few.

@@ -80,7 +80,7 @@ class Evaluation:
         return project(question.prior, rows, w, score, question.covariance)
 
     @cached_property
-    def _source_and_reasons(self) -> tuple[Source | None, list[str]]:
+    def _source_and_reasons(self) -> tuple:
         """The AUC of rows left out, and doubts about it."""
         unranked = self.reason_unranked is not None
         if self.held_out or not self.question.adaptive or unranked:
@@ -148,7 +148,7 @@ class Evaluation:
         return shifted(posterior, self.sample.probit_shift)
 
     @cached_property
-    def doubts(self) -> list[str]:
+    def doubts(self) -> list:
         """Reasons not to trust the AUC, a sentence each."""
         model, front = self.model, self.model.front
         out: list[str] = []
@@ -233,7 +233,7 @@ class Evaluation:
         doubts.warn(reasons, model.front, model.score)
 
 
-def evaluations(estimator, X, y, sample_weight, question) -> list[Evaluation]:
+def evaluations(estimator, X, y, sample_weight, question) -> list:
     """Evaluations of a fitted estimator: one, or one for each pair of classes.
 
     Parameters

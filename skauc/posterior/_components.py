@@ -161,7 +161,7 @@ class Components:
         power = np.exp(-df / 2 * np.log1p(2 * t**2 / df / (1 + np.sin(theta))))
         return half * (power @ weights) / (2 * np.pi)
 
-    def moments(self) -> tuple[float, float]:
+    def moments(self) -> tuple:
         """Mean and variance of Z."""
         weight, means, _ = self._normals
         mean = np.vdot(weight, means)

@@ -113,10 +113,10 @@ class ROCCurve:
         """True positive rate at a false positive rate; each child has its own."""
         raise NotImplementedError
 
-    def _corners(self) -> list[float]:
+    def _corners(self) -> list:
         raise NotImplementedError
 
-    def _equal_density_thresholds(self) -> list[float]:
+    def _equal_density_thresholds(self) -> list:
         raise NotImplementedError
 
     def _point(self, t):

@@ -105,7 +105,7 @@ class Rows:
     X: Any
     positive: np.ndarray
     weight: np.ndarray
-    raised: tuple[float, float] = (1.0, 1.0)
+    raised: tuple = (1.0, 1.0)
     group: np.ndarray | None = None
 
     @classmethod
@@ -145,7 +145,7 @@ class Rows:
         return pos / (neg + pos)
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple:
         """Number of rows and of features."""
         return self.X.shape
 
@@ -175,7 +175,7 @@ class Rows:
         return empirical_auc(score, self.positive, weight)
 
     @cached_property
-    def independent(self) -> tuple[float, ...]:
+    def independent(self) -> tuple:
         """Number of groups with negative and with positive rows, or weights of rows."""
         if self.group is None:
             return self.n_neg, self.n_pos
@@ -210,7 +210,7 @@ class Rows:
         return CACHE.cached((name, self.key), compute)
 
 
-def class_units(positive, group=None) -> tuple[int, ...]:
+def class_units(positive, group=None) -> tuple:
     """Numbers of negative and of positive rows, or of the groups that hold them."""
     units = np.arange(len(positive)) if group is None else group
     return tuple(len(np.unique(units[side])) for side in (~positive, positive))

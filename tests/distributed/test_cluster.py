@@ -88,10 +88,7 @@ def rows():
 
 def test_same_answers(client, rows):
     given = rows_in_workers()
-    for model in (
-        GaussianAUCClassifier(shrinkage="auto"),
-        IRLSLogisticRegression(),
-    ):
+    for model in (GaussianAUCClassifier(shrinkage="auto"), IRLSLogisticRegression()):
         expected = model.fit(*rows).coef_
         np.testing.assert_allclose(model.fit(*given).coef_, expected, rtol=1e-8)
     for got, expected in zip(class_moments(*given), class_moments(*rows), strict=True):

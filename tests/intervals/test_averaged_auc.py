@@ -107,12 +107,7 @@ def test_hand_till_laws():
             "at least 2 rows .* of each class, got 1 of 0",
         ),
         ([0, 0, 1, 1], np.ones((4, 2)), {"labels": [0, 2]}, "labels must name"),
-        (
-            [0, 0, 1, 1],
-            np.full((4, 2), np.nan),
-            {},
-            "must be a number, got nan",
-        ),
+        ([0, 0, 1, 1], np.full((4, 2), np.nan), {}, "must be a number, got nan"),
         ([0, 0], np.ones((2, 1)), {}, r"two classes or more .* got \[0\]"),
     ],
 )

@@ -160,8 +160,7 @@ def test_folds_are_those_of_cross_validation():
     found = auc_posterior(forest, A, b, prior=AdaptivePrior(refits=10))
     plain = [
         roc_auc_score(
-            b[test],
-            clone(forest).fit(A[train], b[train]).predict_proba(A[test])[:, 1],
+            b[test], clone(forest).fit(A[train], b[train]).predict_proba(A[test])[:, 1]
         )
         for seed in range(8)
         for train, test in StratifiedKFold(5, shuffle=True, random_state=seed).split(

@@ -26,11 +26,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from values import same
 
-from skauc import (
-    compare_auc,
-    compare_cross_val_auc,
-    cross_val_auc,
-)
+from skauc import compare_auc, compare_cross_val_auc, cross_val_auc
 from skauc.results import AUCComparison, CrossValAUCComparison, CrossValAUCComparisons
 
 X, Y = make_classification(120, 6, n_informative=3, flip_y=0.3, random_state=4)

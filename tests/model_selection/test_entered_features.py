@@ -329,11 +329,7 @@ def test_a_column_of_another_unit_hides_no_step_that_used_y(name):
         ColumnTransformer([("k", SelectKBest(k=5), slice(0, 50)), passed]),
         ColumnTransformer([("t", TargetEncoder(), [50]), passed]),
         ColumnTransformer(
-            [
-                ("k", SelectKBest(k=5), slice(0, 50)),
-                one_hot,
-                passed,
-            ],
+            [("k", SelectKBest(k=5), slice(0, 50)), one_hot, passed],
             sparse_threshold=1.0,
         ),
         FeatureUnion([("k", best), ("all", FunctionTransformer())]),

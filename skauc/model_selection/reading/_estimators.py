@@ -148,7 +148,7 @@ def _hashable_rows(X):
         yield from map(repr, X.tolist() if hasattr(X, "tolist") else X)
 
 
-def column_positions(columns, names, width) -> list[int]:
+def column_positions(columns, names, width) -> list:
     """Positions of the columns that a fitted ColumnTransformer names.
 
     Parameters

@@ -298,7 +298,7 @@ def fitted_models(
     pos_label=None,
     groups=None,
     any_classifier=False,
-) -> list[FittedModel]:
+) -> list:
     """Open a fitted estimator and score rows with it.
 
     Parameters

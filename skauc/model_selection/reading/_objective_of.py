@@ -190,7 +190,7 @@ def _fit(linear, rows, flipped, loss, l2, *, scaled_intercept=False):
     return Fit(Objective(loss, l2, intercept, class_weight), w, b)
 
 
-def class_weight_of(linear, rows: Rows, flipped=False) -> tuple[float, float]:
+def class_weight_of(linear, rows: Rows, flipped=False) -> tuple:
     """Factors by which a model weighs negative and positive rows in its fit.
 
     They multiply the weights of rows, which may have been raised since the fit.
