@@ -141,7 +141,10 @@ def test_intervals_are_nested_and_inside():
         ((3, 2, -1), "n_errors must be a whole number .*, got -1"),
         ((3, np.nan, 1), "n_neg must be a whole number >= 1, got nan"),
         ((3, 4, np.inf), "n_errors must be a whole number .*, got inf"),
-        ((1e300, 4, 1), "n_pos must be a whole number <= 2\\*\\*53, got 1e\\+300"),
+        (
+            (1e300, 4, 1),
+            f"n_pos must be a whole number from 1 to {2**53}, got 1e\\+300",
+        ),
         ((3, None, 1), "n_neg must (be a whole number >= 1|hold numbers), got None"),
         ((3, 4, "1"), "n_errors must .* number.*, got '1'"),
         (([[1], [1, 2]], 4, 1), "n_pos must .* number.*, got"),
@@ -157,8 +160,3 @@ def test_numbers_of_other_shapes():
         moments([1, 2], [1, 2, 3], 1)
     with pytest.raises(ValueError, match=r"n_errors must be a whole .* got \[1, 2\]"):
         cortes_mohri_interval(n_pos=5, n_neg=5, n_errors=[1, 2])
-
-
-def test_errors_of_the_options():
-    with pytest.raises(ValueError, match=r"confidence_level .* got 1.5"):
-        cortes_mohri_interval(1.5, n_pos=5, n_neg=5, n_errors=1)
