@@ -14,13 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
-from .statistics._checks import (
-    as_numbers,
-    check_weights,
-    one_a_row,
-    refuse_rows,
-    short,
-)
+from .statistics._checks import as_numbers, check_weights, one_a_row, refuse_rows, short
 from .statistics._collections import refuse_collection
 from .statistics._weights import design_effect
 
@@ -116,14 +110,12 @@ def _of_objects(y):
 
 
 def _without_label(y):
-    """Whether each row holds no label; may be empty if all rows hold one."""
+    """Whether each row holds no label."""
     if y.dtype.kind == "f":
         return ~np.isfinite(y) | (y != np.floor(y))
-    if y.dtype.kind != "O":
-        return np.full(len(y), y.dtype.kind in "mM")
-    # by the few types, which is faster than by the values
-    kinds = {k for k in set(map(type, y)) if not issubclass(k, _LABELS)}
-    return [type(value) in kinds for value in y if kinds]
+    if y.dtype.kind == "O":
+        return [not isinstance(value, _LABELS) for value in y]
+    return np.full(len(y), y.dtype.kind in "mM")
 
 
 def distinct_labels(y, *, name="y_true") -> np.ndarray:
@@ -292,7 +284,7 @@ class ScoredRows:
     """
 
     positive: np.ndarray
-    scores: list[np.ndarray]
+    scores: list
     weight: np.ndarray | None
     groups: np.ndarray | None
     pos_label: Any

@@ -217,7 +217,7 @@ OPTIONS = {
     "x": points,
     "auc_estimate.method": one_of("score", "delong", "hanley_mcneil"),
     "AUCEstimate.method": one_of(
-        *("score", "delong", "hanley_mcneil", "hanley_mcneil_score"),
+        *("score", "delong", "hanley_mcneil", "hanley_mcneil_score")
     ),
     "EmpiricalROC.method": one_of("pointwise", "simultaneous"),
     "EmpiricalROC.fpr": rates,
@@ -225,7 +225,7 @@ OPTIONS = {
     "IRLSLogisticRegression.method": one_of("wald", "profile"),
     "IRLSLogisticRegression.penalty": one_of("l2", "firth"),
     "IRLSLogisticRegression.class_weight": one_of(None, "balanced", {0: 2}),
-    "OperatingPoints.method": one_of("wilson", "clopper_pearson", "log", None),
+    "OperatingPoints.method": one_of("wilson", "clopper_pearson", None),
     "auc_power.method": one_of("binormal", "hanley_mcneil"),
     "auc_sample_size.method": one_of("binormal", "hanley_mcneil"),
     "bootstrap_auc.method": one_of(".632+", ".632", "oob"),

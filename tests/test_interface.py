@@ -115,9 +115,9 @@ def test_tests_and_curves_have_texts():
     pair = f"statistic={test.statistic:.4g}, df={test.df}, pvalue={test.pvalue:.4g}"
     assert test.summary() == pair
     assert f"pvalue={shuffled.pvalue:.4g}" in shuffled.summary()
-    assert "method='simultaneous'" in (
-        skauc.empirical_roc(Y, A).band(method="simultaneous").summary()
-    )
+    assert "mean_width=" in skauc.empirical_roc(Y, A).band().summary()
+    diagnosis = skauc.diagnose(FITTED[0], X, Y)
+    assert diagnosis.summary(0.9) == answer("auc_posterior").summary(0.9)
 
 
 def test_long_tables_show_twenty_rows():

@@ -392,11 +392,7 @@ LAWS = {  # law: (function, calls, relative tolerance, {exception: reason})
         order,
         CALLS,
         1e-6,
-        {
-            "bootstrap_auc": "draws rows by their numbers",
-            **FOLDS,
-            **FOREST,
-        },
+        {"bootstrap_auc": "draws rows by their numbers", **FOLDS, **FOREST},
     ),
     "order of rows with dependent features": (
         dependent,

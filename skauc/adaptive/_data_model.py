@@ -19,7 +19,7 @@ from ._covariance import cross_validated, inverse_wishart, of_random_labels
 from ._join import DataSize, corrected, join, uncorrected
 from ._prior import AdaptivePrior
 from ._scatter import Direction, Scatter
-from ._signals import Signals, noise_power, probit_of, signals_under
+from ._signals import noise_power, probit_of, signals_under
 
 _MOST_ROWS = 600  # rows of the model if there are more features than rows
 _THRESHOLDS = 4096  # the curve is linear between so many thresholds, to 1e-6
@@ -30,7 +30,7 @@ class Learnt:
     """The decomposition of a data set, and the signals under weighted covariances."""
 
     scatter: Scatter
-    models: tuple[Signals, ...]
+    models: tuple
     weight: np.ndarray
 
     @classmethod
@@ -154,7 +154,7 @@ class Projection:
     score: np.ndarray
 
     @cached_property
-    def probit(self) -> tuple[float, float]:
+    def probit(self) -> tuple:
         """Mean m and variance s² of the probit of the AUC, by the model alone."""
         models = np.array([probit_of(*c) for c in self.components])
         share = self.model.learnt.weight
@@ -173,7 +173,7 @@ class Projection:
         return float(np.mean([probit_of(*c)[0] for c in ranking]))
 
     @cached_property
-    def components(self) -> list[tuple]:
+    def components(self) -> list:
         """Weight, mean and variance of Z in the components under each covariance."""
         scatter, models = self.model.learnt.scatter, self.model.learnt.models
         covariances = [signals.covariance for signals in models]
@@ -183,7 +183,7 @@ class Projection:
         return [signals.components(scatter, at, root) for signals, root in pairs]
 
     @property
-    def beliefs(self) -> tuple[np.ndarray, float]:
+    def beliefs(self) -> tuple:
         """Deviations of Z between the components, and the deviation inside them.
 
         The inner product of the first results of two directions is the covariance of
@@ -223,7 +223,7 @@ class Projection:
         z = self.model.size.left_out(source, self._sign)
         return share * (z - self.rank)
 
-    def gap(self, source) -> tuple[float, float]:
+    def gap(self, source) -> tuple:
         """``z − m`` in probits, and its deviation as both sources explain it.
 
         m is cut at the probit of a perfect AUC of these rows, which z cannot exceed.

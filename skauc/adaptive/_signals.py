@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logsumexp, poch
+from scipy.special import expit, logsumexp, poch, softmax
 
 from ._covariance import Covariance
 from ._scatter import Direction, Scatter
@@ -42,7 +42,7 @@ class Slab:
     mean: np.ndarray
     variance: np.ndarray
 
-    def along(self, x) -> tuple[np.ndarray, np.ndarray]:
+    def along(self, x) -> tuple:
         """Mean and variance of ``xᵀω`` in each component."""
         first, second = (_gather(self.below, self.above, part) for part in (x, x**2))
         return self.mean @ first, self.variance @ second
@@ -120,7 +120,7 @@ def signals_under(covariance, scatter, rows, power) -> Signals:
     # a third of the prior mass each; no signal is excluded where only dense ones are
     # tried, as for the single score of held-out rows
     evidence = np.array([0.0 if slab else -np.inf, log_dense, log_few])
-    shares = np.exp(evidence - logsumexp(evidence))
+    shares = softmax(evidence)
     return Signals(covariance, shares, weight, shrink, probit, slab)
 
 
@@ -150,7 +150,7 @@ def normal_scores(t, df) -> np.ndarray:
     )
 
 
-def probit_of(weight, mean, variance) -> tuple[float, float]:
+def probit_of(weight, mean, variance) -> tuple:
     """Probit of the mean AUC of a mixture, at most 8 in size, and the variance of Z."""
     # Var Z = E Var(Z | component) + Var E(Z | component)
     centre = weight @ mean
@@ -170,7 +170,7 @@ def _signal_to_noise(covariance, scatter, attainable):
 def _weigh(evidence):
     """Log of the mean evidence of components, which to keep, and their weights."""
     log_evidence = logsumexp(evidence) - np.log(len(evidence))
-    weight = np.exp(evidence - logsumexp(evidence))
+    weight = softmax(evidence)
     kept = weight > _LEAST
     return float(log_evidence), kept, weight[kept] / weight[kept].sum()
 
@@ -195,7 +195,7 @@ def _dense(covariance, scatter, attainable):
     return log_evidence, weight, np.concatenate(shrink)[kept], probits
 
 
-def slab_of(omega, total) -> tuple[float, Slab]:
+def slab_of(omega, total) -> tuple:
     """Log evidence of the slab relative to no signal, and the posterior of ω.
 
     Parameters

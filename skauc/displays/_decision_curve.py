@@ -142,22 +142,21 @@ class DecisionCurveDisplay(ClassifierDisplay):
         thresholds = _THRESHOLDS if thresholds is None else thresholds
         at = check_numbers("thresholds", thresholds, 0, 1, "neither")
         at = np.sort(np.atleast_1d(at))
-        given = {"model" if name is None else name: y_prob}
+        columns = {"model" if name is None else name: y_prob}
         if isinstance(y_prob, Mapping) or hasattr(y_prob, "columns"):
-            given = {key: y_prob[key] for key in getattr(y_prob, "columns", y_prob)}
-        columns = {str(key): column for key, column in given.items()}
-        names = {*columns, "treat all", "treat none"}
-        if not given or len(names) < len(given) + 2:
+            columns = {key: y_prob[key] for key in getattr(y_prob, "columns", y_prob)}
+        names = {*map(str, columns), "treat all", "treat none"}
+        if not columns or len(names) < len(columns) + 2:
             raise ValueError(
                 "y_prob must hold at least one model, each by a name of its own that "
-                f"is not 'treat all' or 'treat none', got {short(list(given))}"
+                f"is not 'treat all' or 'treat none', got {short(list(columns))}"
             )
         models = {}
         for key, column in columns.items():
             title = "y_prob" if column is y_prob else f"y_prob[{key!r}]"
             given = y_true, column, sample_weight, groups, pos_label
             rows = checked_probabilities(*given, name=title)
-            models[key] = _net_benefit(rows, rows.scores[0], at, tails)
+            models[str(key)] = _net_benefit(rows, rows.scores[0], at, tails)
         treat_all = _net_benefit(rows, np.ones_like(rows.weight), at, tails)
         known = {"confidence_level": confidence_level, "pos_label": rows.pos_label}
         return cls(models, treat_all, **known).plot(**plot_kwargs)

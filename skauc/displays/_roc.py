@@ -309,7 +309,7 @@ def _(
     return display
 
 
-def _fold_curves(cv_results, X, y, weight, pos_label) -> list[EmpiricalROC]:
+def _fold_curves(cv_results, X, y, weight, pos_label) -> list:
     """ROC curve of the test rows of each fold."""
     known = cv_results if isinstance(cv_results, Mapping) else {}
     missing = [name for name in ("estimator", "indices") if name not in known]

@@ -201,7 +201,7 @@ class ClassifierDisplay(Display):
     ``_methods`` names the methods that give such a score, the first one first.
     """
 
-    _methods: tuple[str, ...] = ("predict_proba",)
+    _methods: tuple = ("predict_proba",)
     from_predictions: Any
 
     @classmethod

@@ -117,9 +117,7 @@ covariance_estimator
         # the parent also takes numbers that are written as text
         scores = np.asarray(X, dtype=float) @ self.coef_.T.astype(float)
         groups = [labels == label for label in self.classes_]
-        moments = group_moments(scores, groups)
-        K, means = len(groups), np.array([part.mean for part in moments])
-        pooled = sum(part.scatter for part in moments) / (len(labels) - K)
+        K = len(groups)
         # with two classes the parent has only the decision of the second class
         decide = np.eye(K) if K > 2 else np.array([[0.0], [1.0]])
 
@@ -128,9 +126,10 @@ covariance_estimator
             offset = contrast @ self.intercept_
             if not np.isfinite(offset):  # a prior of 0: the curve is that of X @ coef_
                 offset = 0.0
-            # γ² = αᵀΣα of the scores, αᵀμ + β their means (see Notes)
-            deviation = np.sqrt(max(contrast @ pooled @ contrast, 0.0))
-            neg, pos = (contrast @ means[k] + offset for k in (i, j))
+            # of αᵀx + β: the means of two classes, the variance of all (see Notes)
+            parts = group_moments(scores @ contrast, groups)
+            deviation = np.sqrt(sum(part.scatter for part in parts) / (len(labels) - K))
+            neg, pos = (parts[k].mean + offset for k in (i, j))
             return BinormalROC(neg, deviation, pos, deviation)
 
         publish_curves(self, curve)

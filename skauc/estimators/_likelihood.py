@@ -5,7 +5,6 @@ Section 1 of :mod:`skauc.estimators` has the formulas.
 """
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from scipy import linalg
@@ -58,33 +57,33 @@ def likelihood_terms(block, coding, B):
     column of ones is not formed, so that rows are copied only to be scaled.
     """
     T, P, size, value = coding.T, block.X.shape[1], len(B), 0.0
-    pairs = list(combinations(range(len(T)), 2))
-    S, G = np.zeros((len(pairs), P + 1, P + 1)), np.zeros((T.shape[1], P + 1))
+    k, m = np.triu_indices(len(T), 1)  # all pairs of classes
+    S, G = np.zeros((len(k), P + 1, P + 1)), np.zeros((T.shape[1], P + 1))
     for rows, codes, weight, offset in coding.parts(block):
         p, log_own = softmax(coding.logits(rows, B, offset), codes)
         value += weight @ log_own  # ℓ = Σ w_i log p_{i c_i}
-        scaled = np.empty_like(rows, order="C")
-        for S_km, (k, m) in zip(S, pairs, strict=True):
-            add_products(S_km, rows, weight * p[k] * p[m], scaled)
+        add_products(S, rows, weight * p[k] * p[m])
         residuals = T.T @ _residuals(p, codes) * weight
         G[:, :P] += residuals @ rows
         G[:, P] += residuals.sum(axis=1)
     return value, G[:, :size].T, second_derivatives(T, S, size)
 
 
-def add_products(S, rows, v, scaled):
-    """Add ``X̃ᵀ diag(v) X̃`` to S, but for its last column."""
-    P = rows.shape[1]
-    np.multiply(rows, np.sqrt(v)[:, None], out=scaled)
-    S[:P, :P] += scaled.T @ scaled
-    S[P, :P] += v @ rows
-    S[P, P] += v.sum()
+def add_products(S, rows, V):
+    """Add ``X̃ᵀ diag(v) X̃`` of each v to the matrices S, but for their last columns."""
+    P, scaled = rows.shape[1], np.empty_like(rows, order="C")
+    for S_km, v in zip(S, V, strict=True):
+        np.multiply(rows, np.sqrt(v)[:, None], out=scaled)
+        S_km[:P, :P] += scaled.T @ scaled
+    S[:, P, :P] += V @ rows
+    S[:, P, P] += V.sum(axis=1)
 
 
 def second_derivatives(T, S, size):
     """``Σ_{k<m} (t_k − t_m)(t_k − t_m)ᵀ ⊗ S_km`` by the columns of B."""
     S[:, :-1, -1] = S[:, -1, :-1]
-    edges = np.array([T[k] - T[m] for k, m in combinations(range(len(T)), 2)])
+    k, m = np.triu_indices(len(T), 1)
+    edges = T[k] - T[m]
     H = np.einsum("er,es,eij->risj", edges, edges, S[:, :size, :size])
     return H.reshape(size * T.shape[1], -1)
 

@@ -389,17 +389,13 @@ class LogisticInference:
 
     def _rows_of(self, features):
         """The contrast that all coefficients of features are 0."""
-        names = self.feature_names
-        if isinstance(features, slice):
-            places = range(len(names))[features]
-        else:
+        names, places = self.feature_names, features
+        if not isinstance(features, slice):
             wanted = np.ravel(features).tolist()
             places = [place_of(name, names, "contrast") for name in wanted]
-        size = len(names) + self.problem.fit_intercept
-        starts = range(size - len(names), len(self.coef), size)
-        L = np.eye(len(self.coef))
-        rows = [start + place for start in starts for place in places]
-        return L[rows]
+        first = int(self.problem.fit_intercept)  # place of the first feature
+        rows = np.arange(len(self.coef)).reshape(-1, first + len(names))[:, first:]
+        return np.eye(len(self.coef))[rows[:, places].ravel()]
 
     def errors_of_logits(self, X):
         """Standard error of the logit of each row; NaN if it is not estimable."""

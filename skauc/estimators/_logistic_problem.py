@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from ._firth import FirthObjective
 from ._likelihood import Coding, coding_matrix, squared_scores
 from ._newton import Objective, climb, standardised
-from ._separation import exact_separation, separation_along
+from ._separation import separation_of
 
 _LARGEST_RIDGE = 1e150  # for a stronger ridge coefficients are 0
 
@@ -35,8 +34,7 @@ class LogisticSolution:
     scaled : ndarray of shape (M(P + 1), M(P + 1))
         Matrix to the same parameters from those of features of unit spread.
     null : ndarray of shape (M(P + 1), m)
-        Directions of the latter that change no logit: linear dependences. Both are
-        empty without them.
+        Directions of the latter that change no logit: linear dependences.
     rank : int
         Rank of the features together with the intercept.
     n_observations : float
@@ -148,12 +146,10 @@ def _newton(problem, rows, steps):
     point = objective.at(zero.theta) if problem.is_firth else zero
     # a penalised maximum exists also for separated classes
     penalised = problem.is_firth or np.isfinite(problem.C)
-    stop = None if penalised else partial(separation_along, objective)
-    end = climb(objective, point, stop=stop, **steps)
-    separation = end.stopped
-    if not (separation or penalised):
-        decrement2 = end.step.decrement2
-        separation = exact_separation(objective, zero, end.point, decrement2)
+    end = climb(objective, point, **steps)
+    separation = None
+    if not penalised:
+        separation = separation_of(objective, end.point, end.step.decrement2)
     return _solution(problem, objective, end, separation)
 
 

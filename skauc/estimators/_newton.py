@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from ..statistics._numerics import RANGE
 from ._likelihood import Coding, likelihood_terms
 from ._rows import FitRows
 
@@ -159,13 +158,8 @@ class Objective:
 
     @property
     def scaled_and_null(self):
-        """Matrix to the original parameters from all ``sB``, and those of no effect.
-
-        Both are empty if all have an effect.
-        """
+        """Matrix to the original parameters from all ``sB``, and those of no effect."""
         frame, M = self.coordinates, self.coding.T.shape[1]
-        if frame.R is None:
-            return np.zeros((M * frame.rank, 0)), np.zeros((0, 0))
         return self._original(replace(frame, R=None)), np.kron(np.eye(M), frame.null)
 
     def _original(self, coordinates):
@@ -189,36 +183,18 @@ class Objective:
 
 def standardised(rows, coding):
     """Coordinates of the rows, the coding with its shift, and the sums at B = 0."""
-    P = rows.n_features
-    size = P + coding.fit_intercept
+    first, *others = rows.class_moments(featurewise=True)
+    whole = sum(others, first)
+    square, variance = whole.mean**2, whole.scatter / whole.n
+    if not coding.fit_intercept:
+        variance = variance + square
+    elif np.any(square > _LARGE_MEAN * variance):
+        coding = replace(coding, shift=whole.mean)
+    size = len(square) + coding.fit_intercept
     zero = np.zeros((size, coding.T.shape[1]))
-    with np.errstate(over="ignore", invalid="ignore"):
-        terms = rows.sum(likelihood_terms, coding, zero)
-        # Σ w x² ≤ Σ w max x²
-        square, (low, high) = np.diag(terms[2])[:P], RANGE
-        if not np.all((square > rows.total * low**2) & (square < high)):
-            rows.class_moments()  # raises with the reason
+    terms = rows.sum(likelihood_terms, coding, zero)
     gram = terms[2][:size, :size]
-    mean, variance = _mean_and_variance(gram, P, rows.total)
-    if np.any(mean**2 > _LARGE_MEAN * variance):
-        coding = replace(coding, shift=mean)
-        terms = rows.sum(likelihood_terms, coding, zero)
-        gram = terms[2][:size, :size]
-        _, variance = _mean_and_variance(gram, P, rows.total)
     return Coordinates.of_gram(gram, variance, coding.shift), coding, terms
-
-
-def _mean_and_variance(gram, P, total):
-    """Mean and variance of P features from ``X̃ᵀdiag(w)X̃``, up to a factor.
-
-    Without an intercept they are 0 and the mean square.
-    """
-    if len(gram) == P:
-        return np.zeros(P), np.diag(gram) / total
-    gram = gram / gram[-1, -1]
-    # Σ x²/n − x̄² cancels for large x̄; such features are shifted
-    mean = gram[:-1, -1]
-    return mean, np.maximum(np.diag(gram)[:-1] - mean**2, 0)
 
 
 class Step(NamedTuple):
@@ -246,7 +222,7 @@ def _within(basis, H):
     return H if basis is None else basis.T @ H @ basis
 
 
-def ascend(objective, point, d, most=_HALVINGS):
+def ascend(objective, point, d, most):
     """The first of ``θ + d, θ + d/2, …`` where the objective does not fall, or None."""
     # a fall within the rounding of a sum over all rows is allowed
     lowest = point.objective - _ROUNDING * max(abs(point.objective), 1)
@@ -258,38 +234,29 @@ def ascend(objective, point, d, most=_HALVINGS):
 
 
 class Climb(NamedTuple):
-    """The last point of Newton's method, and why it stopped."""
+    """The last point of Newton's method, and whether it is the optimum."""
 
     point: Point
     step: Step
     small: bool  # whether the last step was small: the optimum is reached
-    stopped: Any  # the result of ``stop``
     n_iter: int
 
 
-def climb(objective, point, basis=None, *, tol=1e-8, max_iter=50, stop=None) -> Climb:
-    """Take Newton steps with halving from a point, within the span of a basis.
-
-    The steps end when ``stop(point, step, previous decrement)`` is not None.
-    """
-    previous, stopped = 0.0, None
+def climb(objective, point, basis=None, *, tol=1e-8, max_iter=50) -> Climb:
+    """Take Newton steps with halving from a point, within the span of a basis."""
     smallest = tol**2 * objective.rows.total / objective.rows.n_rows
     for n_iter in range(max_iter + 1):
         step = newton_step(objective, point, basis)
-        stopped = stop and stop(point, step, previous)
         rounding = _EPS * abs(point.objective)  # smaller gains are rounding
         small = step.gradient <= tol and step.decrement2 <= max(smallest, rounding)
-        small = small and not stopped
-        if small:  # take this last step: it squares the error
-            last = ascend(objective, point, step.d, most=0)
-            point = point if last is None else last
-        if small or stopped or n_iter == max_iter:
+        if n_iter == max_iter and not small:
             break
-        following = ascend(objective, point, step.d)
-        if following is None:
+        # a small step is the last one: it squares the error
+        following = ascend(objective, point, step.d, 0 if small else _HALVINGS)
+        point = following or point
+        if small or following is None:
             break
-        point, previous = following, step.decrement2
-    return Climb(point, step, small, stopped, n_iter)
+    return Climb(point, step, small, n_iter)
 
 
 def solve(A, b):

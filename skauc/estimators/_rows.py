@@ -74,13 +74,10 @@ class FitRows:
         if self.weight is None or self.weight.all():
             return self
         kept, blocks = self.weight > 0, isinstance(self.X, BlockMatrix)
-        columns = {
-            name: values[kept]
-            for name, values in vars(self).items()
-            if name in _COLUMNS and values is not None
-        }
         X = self.X.where(kept) if blocks else self.X[kept]
-        return replace(self, X=X, **columns)
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        given = {name: v[kept] for name, v in columns.items() if v is not None}
+        return replace(self, X=X, **given)
 
     def raised(self, *, by_class=False) -> FitRows:
         """Rows whose weights add up to an effective number of rows, also by class."""
@@ -143,9 +140,9 @@ class FitRows:
         columns = {"y": self.y, "weight": self.weight}
         return blocks(_of_block, function, self.classes, *shared, **columns)
 
-    def class_moments(self):
+    def class_moments(self, *, featurewise=False):
         """Moments of each class: one pass over the rows."""
-        return self.sum(_moments_of_classes)
+        return self.sum(_moments_of_classes, featurewise)
 
 
 def _of_block(block, function, classes, *shared):
@@ -153,10 +150,10 @@ def _of_block(block, function, classes, *shared):
     return function(FitRows(block.X, block.y, classes, block.weight), *shared)
 
 
-def _moments_of_classes(rows):
+def _moments_of_classes(rows, featurewise):
     """Moments of each class of rows in memory."""
     groups = [rows.y == code for code in range(len(rows.classes))]
-    return tuple(group_moments(rows.X, groups, rows.weight))
+    return tuple(group_moments(rows.X, groups, rows.weight, featurewise=featurewise))
 
 
 def fourth_powers(rows, centres, scale):

@@ -34,8 +34,9 @@ the larger of that and DeLong's variance scaled to ``A(1 − A)``.
 **4. Tests.** ``z = (Â_a − Â_b − null)/SE``; for k scores with the covariance S
 ``(LÂ)ᵀ(LSLᵀ)⁻¹(LÂ)``, L the differences from the mean, which is χ² with rank(LSLᵀ)
 degrees of freedom. Estimated variances of 0 are replaced by the largest possible: 1/m
-for a difference on the same rows (both V lie in [0, 1]), ``A(1 − A)/m`` for one score,
-``(1/m_a + 1/m_b)/4`` for different rows.
+for a difference on the same rows (both V lie in [0, 1]), ``(1/m_a + 1/m_b)/4`` for
+different rows. One AUC is compared with a constant by ``SE = √V(null)`` of section 3.
+With ``V = (N + 1)/(12 n₀ n₁)`` at ½ that is Mann and Whitney's test.
 
 **5. Only the number of errors is known** (Cortes & Mohri 2004).
 
@@ -109,9 +110,9 @@ significant distance,
 
     power = Φ((g − r)/σ)    (two-sided: + Φ((−g − r)/σ)).
 
-r is z times the error under the null for a *score* test of one AUC, and zσ for two
-AUCs. A *Wald* test of one AUC, for example DeLong's, uses the error at the observed
-AUC: r = z √V(null + r).
+r is zσ for two AUCs, and z times the error under the null for one AUC. Against ½ that
+is Mann and Whitney's. Against other constants it is section 3's, with DeLong's variance
+at the observed AUC, null + r, scaled to ``A(1 − A)`` at the null.
 
 Two normal scores a, b with the same variances in both classes have the AUCs ``Φ(h)``
 and ``Φ(k)``; r₀ and r₁ are their correlations within the negatives and the positives.

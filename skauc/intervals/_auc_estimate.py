@@ -13,7 +13,7 @@ from ..statistics._row_blocks import RowBlocks
 from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import Interval, interval_tails
 from ._limits import TRANSFORMS, EstimateWithLimits, score_limits, wald_limits
-from ._partial_auc import PartialAUC
+from ._partial_auc import PartialAUC, Region
 from ._sample import Sample, sample_of
 
 
@@ -266,7 +266,11 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
             If not exactly one range is given, or its limits are not
             ``0 <= a < b <= 1``.
         """
-        return PartialAUC._of(self._sample, fpr, tpr, standardize)
+        return PartialAUC._of(self._sample, Region.of(fpr, tpr), standardize)
+
+    def _score_variance(self, auc):
+        """Variance of the estimate if the true AUC is ``auc``."""
+        return score_variance(self._sample)(auc)
 
     def standard_error(self, method: str | None = None) -> float:
         """Standard error of the AUC; it can be 0, for example if the AUC is 0 or 1.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -31,6 +31,7 @@ class TestedDifference(Estimates, LabelledResult):
     df: Any = np.inf
     width: float = 1.0  # largest possible AUC or area
     names: tuple[str, str] | None = None
+    _estimate: Any = None
 
     def _head(self):
         return {
@@ -48,7 +49,7 @@ class TestedDifference(Estimates, LabelledResult):
     @property
     def _wald(self) -> WaldTable:
         bounds = -self.width, self.width
-        law = self.null, self.df, bounds, None, self.alternative
+        law = self.null, self.df, bounds, None, self.alternative, self._estimate
         return WaldTable(self.difference, self.standard_error, *law)
 
     @property
@@ -103,7 +104,8 @@ class AUCComparison(TestedDifference):
     auc_a, auc_b : float
         The AUCs, or the AUC and a constant.
     standard_error : float
-        Standard error of their difference.
+        Standard error of their difference; with a constant that under the null
+        hypothesis.
     null : float, default=0
         Difference under the null hypothesis.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
@@ -117,6 +119,8 @@ class AUCComparison(TestedDifference):
         Largest value of an AUC: less than 1 for partial areas.
     names : tuple of two str, default=("a", "b")
         Names of the scores.
+    _estimate : AUCEstimate or PartialAUC, default=None
+        Compared with a constant: its interval less the constant is that of the test.
     pos_label : label, default=None
         The positive class.
 
@@ -144,6 +148,7 @@ class AUCComparison(TestedDifference):
     permutation_pvalue: float | None = None
     width: float = 1.0
     names: tuple[str, str] = ("a", "b")
+    _estimate: Any = field(default=None, repr=False)
 
     def _estimates(self, confidence_level):
         aucs = {"auc_a": [self.auc_a], "auc_b": [self.auc_b]}
@@ -228,16 +233,17 @@ class AUCComparisons(ComparedPairs):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from skauc import compare_auc
-    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
-    >>> a, b = [1, 2, 3, 4, 6, 5, 7, 8, 9, 10], [3, 1, 8, 2, 6, 4, 7, 5, 10, 9]
-    >>> result = compare_auc(y, a, b, [4, 2, 9, 1, 3, 5, 7, 8, 6, 10])
+    >>> y = np.repeat([0, 1], 20)
+    >>> scores = 1.5 * y + np.random.default_rng(0).normal(size=(3, 40))
+    >>> result = compare_auc(y, *scores)
     >>> result.df, round(result.pvalue, 2), result.adjusted_pvalues.round(2)
-    (2, 0.49, array([0.74, 1.  , 1.  ]))
+    (2, 0.13, array([0.18, 0.55, 0.55]))
     >>> print(result.summary())
-    a - b: 0.16 (-0.11 to 0.43)
-    a - c: 0.12 (-0.23 to 0.47)
-    b - c: -0.04 (-0.28 to 0.20)
+    a - b: 0.14 (-0.01 to 0.29)
+    a - c: 0.06 (-0.05 to 0.17)
+    b - c: -0.08 (-0.25 to 0.09)
     """
 
     names: tuple[str, ...]
@@ -266,7 +272,7 @@ class AUCComparisons(ComparedPairs):
         return super()._head() | test
 
 
-def chi_square(L, auc, covariance, smaller) -> tuple[float, int]:
+def chi_square(L, auc, covariance, smaller) -> tuple:
     """``(LÂ)ᵀ(LSLᵀ)⁻¹(LÂ)`` and its degrees of freedom, rank(LSLᵀ).
 
     Parameters

@@ -18,12 +18,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from ..statistics._checks import check_interval
-from ._comparison import (
-    AUCComparison,
-    AUCComparisons,
-    ComparedPairs,
-    TestedDifference,
-)
+from ._comparison import AUCComparison, AUCComparisons, ComparedPairs, TestedDifference
 
 # A smaller standard deviation of the differences is rounding
 _ROUNDING = 64 * np.finfo(float).eps

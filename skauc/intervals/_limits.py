@@ -1,10 +1,10 @@
 """Limits that stay in their range, from an estimate and its variance.
 
 A pair of *tails* holds the probabilities of a true value below and above the limits:
-α/2 and α/2 for two-sided limits, α and 0 for a one-sided limit. Limits of shares and
-ratios are computed elementwise. The formulas for AUCs are in sections 2 and 3 of
-:mod:`skauc.intervals`. scipy's ``binomtest(...).proportion_ci`` and
-``relative_risk(...).confidence_interval`` give the same for one 2 × 2 table at a time.
+α/2 and α/2 for two-sided limits, α and 0 for a one-sided limit. Limits of shares are
+computed elementwise. The formulas for AUCs are in sections 2 and 3 of
+:mod:`skauc.intervals`. scipy's ``binomtest(...).proportion_ci`` gives the same for one
+share at a time.
 """
 
 from typing import Any
@@ -149,22 +149,3 @@ def wilson_limits(successes, n, tail_low, tail_high):
         return np.where(n > 0, np.where(exact, end, inside), end)
 
     return limit(tail_low, -1, 0.0), limit(tail_high, 1, 1.0)
-
-
-def ratio_limits(x, n, y, m, tail_low, tail_high):
-    """Limits of ``(x/n)/(y/m)`` on the log scale.
-
-    ``Var log = 1/x − 1/n + 1/y − 1/m`` (Katz et al. 1978,
-    https://doi.org/10.2307/2530610; Simel et al. 1991,
-    https://doi.org/10.1016/0895-4356(91)90128-V). Where a count is 0, both get ½ and
-    their totals 1, and the limit on that side is 0 or inf; also where both counts are
-    the totals, which would leave no variance.
-    """
-    none_x, none_y = x == 0, y == 0
-    half = 0.5 * (none_x | none_y | ((x == n) & (y == m)))
-    x, n, y, m = x + half, n + 2 * half, y + half, m + 2 * half
-    centre = np.log(x) - np.log(n) - np.log(y) + np.log(m)
-    error = np.sqrt(np.maximum(1 / x - 1 / n + 1 / y - 1 / m, 0))
-    low = np.exp(centre + ndtri(tail_low) * error) if tail_low else 0.0
-    high = np.exp(centre - ndtri(tail_high) * error) if tail_high else np.inf
-    return np.where(none_x, 0.0, low), np.where(none_y, np.inf, high)

@@ -183,6 +183,7 @@ def _averaged(parts, terms, cluster) -> AveragedAUC:
     """Mean of AUCs; ``terms`` are the samples with the numbers of their rows."""
     influence: np.ndarray = np.zeros(1 + max(rows.max() for _, rows in terms))
     for sample, rows in terms:
+        sample.warn_of_few()
         sides = ~sample.positive, sample.positive
         for side, u in zip(sides, sample.influences(), strict=True):
             influence[rows[side]] += u / len(terms)
@@ -341,15 +342,14 @@ class OneVsRestAUC(Estimates):
 
     Examples
     --------
+    >>> from sklearn.datasets import load_iris
     >>> from skauc import one_vs_rest_auc
-    >>> y = ["a", "a", "a", "b", "b", "b", "c", "c", "c"]
-    >>> score = [[3, 1, 0], [2, 1, 1], [1, 2, 0], [1, 3, 0], [0, 2, 1],
-    ...          [0, 1, 1], [0, 1, 2], [1, 0, 3], [0, 0, 1]]
-    >>> result = one_vs_rest_auc(y, score)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = one_vs_rest_auc(y, -abs(X[:, [0]] - [5.0, 5.9, 6.6]))
     >>> result.auc.round(2)
-    array([0.94, 0.83, 0.92])
+    array([0.93, 0.76, 0.81])
     >>> result.average()
-    AveragedAUC(auc=0.8981, interval95=(0.7161, 0.9686))
+    AveragedAUC(auc=0.8344, interval95=(0.7882, 0.8721))
     """
 
     labels: np.ndarray

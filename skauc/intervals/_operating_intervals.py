@@ -11,19 +11,13 @@ from functools import partial
 from itertools import repeat
 
 import numpy as np
-from scipy.special import expit, logit
 from scipy.stats import binom
 
 from ..statistics._checks import check_option, generator
 from ._band import drawn_heights, quantiles
 from ._comparison import TestedDifference
 from ._empirical_roc import BEST
-from ._limits import (
-    bisected,
-    clopper_pearson_limits,
-    ratio_limits,
-    wilson_limits,
-)
+from ._limits import bisected, clopper_pearson_limits, wilson_limits
 from ._resampling import DRAWS, bayesian_weights
 
 RATES = ("sensitivity", "specificity")
@@ -120,7 +114,13 @@ def _share_limits(limits_of, points, name, tail_low, tail_high, **drawn):
     given = table, limits_of, tail_low, tail_high
     if name == "youden_j":  # Se + Sp − 1 is twice the accuracy at ½, less 1
         return tuple(2 * p - 1 for p in _weighted_limits("accuracy", 0.5, *given))
-    if name in _SHARES and points._prevalence_given:
+    if name in _RATIOS:  # LR+ and 1/LR− are the odds of the predictive values at ½
+        low, high = _weighted_limits(_VALUES[_RATIOS.index(name)], 0.5, *given)
+        with np.errstate(divide="ignore"):
+            if name == "lr_positive":
+                return low / (1 - low), high / (1 - high)
+            return 1 / high - 1, 1 / low - 1
+    if name not in RATES and points._prevalence_given:
         return _weighted_limits(name, points.prevalence, *given)
     if name != "f1":
         return limits_of(*parts_of(name, *table), tail_low, tail_high)
@@ -131,26 +131,31 @@ def _share_limits(limits_of, points, name, tail_low, tail_high, **drawn):
 
 
 def _weighted_limits(name, sick, table, limits_of, tail_low, tail_high):
-    """Limits of the accuracy or F1 at a prevalence π from those of both rates.
+    """Limits of a value at a prevalence π from those of both rates (MOVER).
 
-    Each is at least p where ``a(p) Se + b(p) Sp >= p``, which the rows leave open from
-    ``−√{a²(Se − l)² + b²(Sp − l)²}`` to ``√{a²(u − Se)² + b²(u − Sp)²}`` (Zou & Donner)
+    It is at least p where ``a(p) Se + b(p) Sp >= c(p)``, which the rows leave open from
+    ``−√{a²(Se − l)² + b²(Sp − l)²}`` to ``√{a²(u − Se)² + b²(u − Sp)²}`` (Zou & Donner
+    2008, https://doi.org/10.1002/sim.3095). A rate of 0 or 1 is not taken for known.
     """
     tp, fn, fp, tn = table
     hits, quiet = tp / (tp + fn), tn / (tn + fp)
+    well = 1 - sick
     weights = {
-        "accuracy": lambda p: (sick, 1 - sick),
+        "accuracy": lambda p: (sick, well, p),
         # 2 π Se/{π Se + π + (1 − π)(1 − Sp)} >= p
-        "f1": lambda p: ((2 - p) * sick, p * (1 - sick)),
+        "f1": lambda p: ((2 - p) * sick, p * well, p),
+        # π Se/{π Se + (1 − π)(1 − Sp)} >= p,   (1 − π) Sp/{(1 − π) Sp + π(1 − Se)} >= p
+        "ppv": lambda p: ((1 - p) * sick, p * well, p * well),
+        "npv": lambda p: (p * sick, (1 - p) * well, p * sick),
     }[name]
     of_hits = limits_of(tp, tp + fn, tail_low, tail_high)
     of_quiet = limits_of(tn, tn + fp, tail_low, tail_high)
 
     def open_to(side, sign):
         def inside(p):
-            a, b = weights(p)
+            a, b, c = weights(p)
             reach = np.hypot(a * (hits - of_hits[side]), b * (quiet - of_quiet[side]))
-            return sign * (a * hits + b * quiet - p) >= reach
+            return sign * (a * hits + b * quiet - c) >= reach
 
         return inside
 
@@ -158,25 +163,6 @@ def _weighted_limits(name, sick, table, limits_of, tail_low, tail_high):
     low = bisected(open_to(0, 1), zero, one) if tail_low else zero
     high = bisected(open_to(1, -1), one, zero) if tail_high else one
     return low, high
-
-
-def _ratio_intervals(points, name, tail_low, tail_high, **drawn):
-    """Limits of a ratio of rates, or of a predictive value at a given prevalence."""
-    tp, fn, fp, tn = _new_rows(points, name, **drawn)
-    n_neg, n_pos = fp + tn, tp + fn
-    ratios = {
-        "lr_positive": (tp, n_pos, fp, n_neg),
-        "lr_negative": (fn, n_pos, tn, n_neg),
-        "ppv": (tp, n_pos, fp, n_neg),
-        "npv": (tn, n_neg, fn, n_pos),
-    }
-    low, high = ratio_limits(*ratios[name], tail_low, tail_high)
-    if name in _RATIOS:
-        return low, high
-    # odds of PPV = LR+ · π/(1 − π),   odds of NPV = (1/LR−) · (1 − π)/π
-    prior = logit(points.prevalence) * (1 if name == "ppv" else -1)
-    with np.errstate(divide="ignore"):
-        return expit(prior + np.log(low)), expit(prior + np.log(high))
 
 
 # ------------------------------------------------- at the thresholds of the population
@@ -291,20 +277,18 @@ METHODS: dict[str, Callable] = {
     "bayesian_bootstrap": _drawn_limits,
     "wilson": partial(_share_limits, wilson_limits),
     "clopper_pearson": partial(_share_limits, clopper_pearson_limits),
-    "log": _ratio_intervals,
     "order_statistics": _rank_limits,
 }
 
 
-def methods_of(points, name) -> list[str]:
+def methods_of(points, name) -> list:
     """Methods whose limits are valid for a name."""
     if points.at == "population" and points.chosen_by in RATES:
         ranked = name == "threshold"
         return ["order_statistics"] if ranked else ["bayesian_bootstrap"]
     if name == "threshold":
         return []
-    ratio = name in _RATIOS or (points._prevalence_given and name in _VALUES)
-    return ["log"] if ratio else ["wilson", "clopper_pearson"]
+    return ["wilson", "clopper_pearson"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

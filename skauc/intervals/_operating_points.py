@@ -204,7 +204,7 @@ class OperatingPoints(Estimates, LabelledResult):
     is called positive. Its interval is the whole range of the value.
 
     **Groups.** Counts are divided by the design effect, the variance of the value over
-    groups of rows divided by that over independent rows [4]_; draws by that of the AUC.
+    groups of rows divided by that over independent rows [3]_; draws by that of the AUC.
     In simulations of 12 and 40 groups of 6 rows, with labels of groups or of rows and
     effects of groups of 0 to 1, 95 % intervals cover .94 to .97 on average, and .87 to
     1 in single designs.
@@ -226,10 +226,11 @@ class OperatingPoints(Estimates, LabelledResult):
 
     - ``"wilson"`` (default), ``"clopper_pearson"``: for sensitivity and specificity,
       and for the predictive values, the accuracy and F1 at the prevalence of the
-      sample. For accuracy and F1 at a given prevalence the limits of both rates are
-      combined [3]_.
-    - ``"log"``: for the likelihood ratios [1]_, and for predictive values at a given
-      prevalence, whose odds are the likelihood ratio times the prior odds [2]_.
+      sample. For the likelihood ratios, Youden's J and all values at a given prevalence
+      the limits of both rates are combined [2]_ (method of variance estimates
+      recovery, for ratios [1]_): a sensitivity of 1 in few rows is not taken for known.
+      The odds of predictive values at a given prevalence are the likelihood ratios
+      times the prior odds.
 
     ``at="population"``: which values has the score at the threshold with the wanted
     rate in the population? That threshold is not known, so that intervals are wider.
@@ -250,13 +251,11 @@ class OperatingPoints(Estimates, LabelledResult):
 
     References
     ----------
-    .. [1] Simel, Samsa & Matchar (1991), "Likelihood ratios with confidence",
-       https://doi.org/10.1016/0895-4356(91)90128-V
-    .. [2] Mercaldo, Lau & Zhou (2007), "Confidence intervals for predictive values with
-       an emphasis to case-control studies", https://doi.org/10.1002/sim.2677
-    .. [3] Zou & Donner (2008), "Construction of confidence limits about effect
+    .. [1] Donner & Zou (2012), "Closed-form confidence intervals for functions of the
+       normal mean and standard deviation", https://doi.org/10.1177/0962280210383082
+    .. [2] Zou & Donner (2008), "Construction of confidence limits about effect
        measures: a general approach", https://doi.org/10.1002/sim.3095
-    .. [4] Korn & Graubard (1998), "Confidence intervals for proportions with small
+    .. [3] Korn & Graubard (1998), "Confidence intervals for proportions with small
        expected number of positive counts estimated from survey data", Survey
        Methodology 24, 193–201,
        https://www150.statcan.gc.ca/n1/en/catalogue/12-001-X19980024356

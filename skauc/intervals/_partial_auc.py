@@ -19,11 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from .._validation import check_either
-from ..statistics._checks import (
-    check_flag,
-    check_numbers,
-    short,
-)
+from ..statistics._checks import check_flag, check_numbers, short
 from ..statistics._levels import height
 from ..statistics._wald import Interval, interval_tails
 from ._limits import EstimateWithLimits, wilson_limits
@@ -90,7 +86,7 @@ class PartOfSample:
     region: Region
 
     @cached_property
-    def placements(self) -> tuple[np.ndarray, np.ndarray]:
+    def placements(self) -> tuple:
         """``V₀`` of a negative and ``V₁`` of a positive at each level."""
         levels, r = self.sample.levels, self.region
         if r.width == 1:  # V₁₀ and V₀₁, which differ from the formulas by a constant
@@ -131,6 +127,14 @@ class PartOfSample:
         sizes = self.sample.effective
         on_axis, other = sizes if self.region.axis == "fpr" else sizes[::-1]
         return min(on_axis * self.region.width, other)
+
+    @cached_property
+    def score_trials(self) -> float:
+        """The n of the variance ``S(1 − S)/n`` of the share S = area/width."""
+        # Var S = Var(area)/width²,   1/n = max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m))
+        width, n = self.region.width, _UNIFORM * self.trials
+        most, variance = self.area * (width - self.area), self.variance
+        return most / variance if variance * n > most > 0 else n
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,8 +204,8 @@ class PartialAUC(EstimateWithLimits):
     _part: PartOfSample = field(repr=False)
 
     @classmethod
-    def _of(cls, sample, fpr, tpr, standardize) -> PartialAUC:
-        part = PartOfSample(sample, Region.of(fpr, tpr))
+    def _of(cls, sample, region, standardize) -> PartialAUC:
+        part = PartOfSample(sample, region)
         scaled = check_flag("standardize", standardize)
         area = part.region.standardized(part.area) if scaled else part.area
         return cls(area, scaled, part, pos_label=sample.pos_label)
@@ -212,6 +216,10 @@ class PartialAUC(EstimateWithLimits):
         return head | ({"standardize": True} if self.standardize else {})
 
     method = "score"
+
+    def _score_variance(self, area):
+        """Variance of the area if the true one is ``area``, not standardized."""
+        return area * (self._part.region.width - area) / self._part.score_trials
 
     def _estimates(self, confidence_level):
         region = self._part.region
@@ -248,13 +256,9 @@ class PartialAUC(EstimateWithLimits):
         """
         tails = interval_tails(confidence_level, alternative)
         part, region = self._part, self._part.region
-        # S = area/width,   Var S = Var(area)/width²
-        share, variance = part.area / region.width, part.variance / region.width**2
-        # V(S) = S(1 − S)/n, 1/n = max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m)): Wilson's limits
-        n, largest = _UNIFORM * part.trials, share * (1 - share)
-        if variance * n > largest > 0:
-            n = largest / variance
-        limits = wilson_limits(share * n, n, *tails)
+        # V(S) = S(1 − S)/n of the share S = area/width: Wilson's limits
+        successes = part.area / region.width * part.score_trials
+        limits = wilson_limits(successes, part.score_trials, *tails)
         areas = [region.width * float(limit) for limit in limits]
         return Interval(*map(region.standardized, areas) if self.standardize else areas)
 

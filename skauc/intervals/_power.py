@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 
 from .._validation import check_either
 from ..statistics._checks import check_numbers, check_option, refuse_ignored, short
-from ..statistics._levels import hanley_mcneil_variance
+from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import ALTERNATIVES
 from ._limits import bisected
@@ -122,7 +122,7 @@ class Plan:
         return plan
 
     @property
-    def sides(self) -> tuple[int, ...]:
+    def sides(self) -> tuple:
         """Signs of the differences that reject the null hypothesis."""
         return {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[self.alternative]
 
@@ -160,9 +160,15 @@ class Plan:
         if self.mann_whitney:  # whose error is that under the null hypothesis
             return z * np.sqrt(self.variance(self.border, n_neg, n_pos))
 
-        # r = z √V(border ± r): DeLong's error depends on the observed AUC
+        # r = z √V(border), V the larger of Newcombe's variance and DeLong's at the
+        # observed AUC, scaled to A(1 − A)
+        least = balanced_variance(self.border, n_neg, n_pos)
+
         def significant(r):
-            return r >= z * np.sqrt(self.variance(self.border + side * r, n_neg, n_pos))
+            observed = self.border + side * r
+            scale = self.border * (1 - self.border) / (observed * (1 - observed))
+            delong = scale * self.variance(observed, n_neg, n_pos)
+            return r >= z * np.sqrt(np.maximum(least, delong))
 
         most = 1 - self.border if side > 0 else self.border
         return bisected(significant, most, 0.0, halvings=30)  # 1e-9
@@ -202,7 +208,7 @@ class SampleSize(NamedTuple):
     --------
     >>> from skauc import auc_sample_size
     >>> auc_sample_size(0.8, null=0.7, power=0.9).n_pos
-    110
+    125
     """
 
     n_neg: Any
@@ -286,8 +292,7 @@ def auc_power(
     Notes
     -----
     The test of one AUC against ½ is Mann and Whitney's, with the variance under the
-    null hypothesis. All other tests are those of :func:`compare_auc`, with DeLong's
-    estimated variance.
+    null hypothesis. All other tests are those of :func:`compare_auc`.
 
     ``"binormal"`` is the exact variance and covariance of the empirical AUCs of normal
     scores with equal variances. In simulations of ``compare_auc(null=)`` the power of

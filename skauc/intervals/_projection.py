@@ -17,8 +17,9 @@ from ..statistics._checks import check_option, short
 from ..statistics._moments import class_moments
 from ..statistics._rows import Rows
 from ..statistics._types import ArrayLike, Values
-from ..statistics._warn_caller import warn_caller
+from ..statistics._warn_caller import UntrustedAUCWarning, warn_caller
 from ..statistics._weights import warn_unless_counts
+from ._auc_estimate import auc_estimate
 
 # Relative difference below which scores are equal: rounding of a sum of P products
 _SAME = 64 * np.finfo(float).eps
@@ -101,11 +102,13 @@ def cbauc_score(
     """Bayesian AUC of a score, treated as a single Gaussian feature.
 
     Answers: which AUC is to be expected from this score on new rows, if the score is
-    normal in each class? It is correct for *held-out* scores of any model. For scores
-    of the training rows it is optimistic, because it does not account for the P
-    coefficients that were fitted; use :func:`skauc.auc_posterior` or
-    :func:`make_cbauc_scorer` for those. It takes no groups of dependent rows, because
-    it has no interval that they would change. Costs O(n).
+    normal in each class, with one variance by default? It is for *held-out* scores of
+    any model, and wrong if they are not normal, such as probabilities or counts: use
+    :func:`skauc.auc_estimate` for those. For scores of the training rows it is
+    optimistic, because it does not account for the P coefficients that were fitted; use
+    :func:`skauc.auc_posterior` or :func:`make_cbauc_scorer` for those. It takes no
+    groups of dependent rows, because it has no interval that they would change. Costs
+    one sort.
 
     Parameters
     ----------
@@ -140,6 +143,8 @@ def cbauc_score(
     -----
     UndefinedMetricWarning
         If all scores are equal; the AUC is ½ then.
+    UntrustedAUCWarning
+        If the score lies outside the 95 % interval of the empirical AUC.
 
     See Also
     --------
@@ -165,10 +170,10 @@ def cbauc_score(
     >>> round(cbauc_score([0, 0, 0, 1, 1, 1], [-1.2, 0.1, -0.4, 0.3, 1.9, 0.8]), 3)
     0.829
     """
-    posterior, _ = _one_feature(
+    posterior, rows = _one_feature(
         y_true, y_score, prior, covariance, sample_weight, pos_label
     )
-    return 0.5 if posterior is None else posterior.auc().mean()
+    return 0.5 if posterior is None else _doubted(posterior.auc().mean(), rows)
 
 
 def ebauc_score(
@@ -186,7 +191,7 @@ def ebauc_score(
     Answers the question of :func:`cbauc_score` by the posterior predictive
     distributions of both classes, which are Student's t [2]_ (EBAUC). Like that
     function it is for held-out scores and optimistic for scores of the training rows.
-    Costs O(n log n) with ``thresholds="scores"``, O(n) with ``"all"``.
+    Costs O(n log n).
 
     Parameters
     ----------
@@ -211,8 +216,8 @@ def ebauc_score(
 
     Warns
     -----
-    UndefinedMetricWarning
-        If all scores are equal; the AUC is ½ then.
+    UndefinedMetricWarning, UntrustedAUCWarning
+        As :func:`cbauc_score`.
 
     See Also
     --------
@@ -241,12 +246,13 @@ def ebauc_score(
     0.831
     """
     check_option("thresholds", thresholds, ("scores", "all"))
-    posterior, score = _one_feature(
+    posterior, rows = _one_feature(
         y_true, y_score, prior, covariance, sample_weight, pos_label, "separate"
     )
     if posterior is None:
         return 0.5
-    return posterior.ebauc(None if thresholds == "all" else score)
+    at = None if thresholds == "all" else rows.X[:, 0]
+    return _doubted(posterior.ebauc(at), rows)
 
 
 def binormal_roc(
@@ -307,7 +313,7 @@ def binormal_roc(
 def _one_feature(
     y_true, y_score, prior, covariance, sample_weight, pos_label, default="common"
 ):
-    """Posterior of the score (None for equal scores), and scores of positive weight."""
+    """Posterior of the score (None for equal scores), and rows of positive weight."""
     prior = check_prior(prior)
     check_covariance(prior, covariance, default)
     rows, _ = counted_scores(y_true, y_score, sample_weight, pos_label)
@@ -317,9 +323,25 @@ def _one_feature(
         score = score - score.mean()
         rows = Rows.of(score[:, None], rows.positive, rows.weight)
     if reason is None:
-        return project(prior, rows, w, score, covariance), score
+        return project(prior, rows, w, score, covariance), rows
     warn_undefined(reason)
-    return None, score
+    return None, rows
+
+
+def _doubted(auc, rows):
+    """Return an AUC of normal scores; warn if the ranks of the scores exclude it."""
+    given = rows.positive, rows.X[:, 0]
+    estimate = auc_estimate(*given, sample_weight=rows.weight)
+    low, high = estimate.confidence_interval()
+    if not low <= auc <= high:
+        warn_caller(
+            f"The AUC {auc:.3g} of normal scores lies outside the 95 % interval of the "
+            f"empirical AUC, {low:.3g} to {high:.3g}: in a class the scores are not "
+            "normal, or they do not fit the prior. Report auc_estimate, or transform "
+            "the scores, for example probabilities to log odds",
+            UntrustedAUCWarning,
+        )
+    return auc
 
 
 def counted_scores(y_true, y_score, sample_weight, pos_label):

@@ -15,7 +15,7 @@ _ALL_SIGNS = 20  # for so few rows all 2²⁰ choices are tried (8 MB, 10 ms)
 _SAME = 1e-12  # permuted differences this close to the observed one are ties
 
 
-def batches(total, width) -> list[int]:
+def batches(total, width) -> list:
     """Return sizes of batches of draws, for ``width`` numbers per draw."""
     at_once = max(1, _NUMBERS_AT_ONCE // max(width, 1))
     return [min(at_once, total - start) for start in range(0, total, at_once)]
@@ -96,7 +96,7 @@ def _signs(copies, rows, rng):
     return 2.0 * rng.binomial(copies, 0.5, size=size) - copies
 
 
-def exchange_effects(a, b) -> tuple[np.ndarray, np.ndarray]:
+def exchange_effects(a, b) -> tuple:
     """The c of one copy of each row, or of the clusters, and their numbers of copies.
 
     A row of weight 2 has two copies; with clusters weights are not counts. The c of all

@@ -6,12 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import (
-    ScoredRows,
-    check_labels,
-    check_non_negative,
-    check_score,
-)
+from .._validation import ScoredRows, check_labels, check_non_negative, check_score
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
 from ..statistics._row_blocks import (
     RowBlocks,
@@ -20,7 +15,7 @@ from ..statistics._row_blocks import (
     row_blocks,
     with_names,
 )
-from ..statistics._warn_caller import warn_caller
+from ..statistics._warn_caller import UntrustedAUCWarning, warn_caller
 from ..statistics._weights import (
     NOT_COUNTS,
     SampleWeightWarning,
@@ -29,6 +24,8 @@ from ..statistics._weights import (
     raising_factor,
 )
 
+FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
+FEW_GROUPS = 15  # groups of a class that hardly determine a variance
 MOST_ROWS = 2.0**53  # of more rows variances are 0 and products overflow
 
 
@@ -105,7 +102,7 @@ class Sample:
         return self.weights or tuple(np.ones(len(score)) for score in self.scores)
 
     @cached_property
-    def sizes(self) -> tuple[float, float]:
+    def sizes(self) -> tuple:
         """Rows of each class, or the sums of their weights."""
         if self.weights is None:
             neg, pos = self.scores
@@ -129,6 +126,20 @@ class Sample:
         """Warn of weights that are not counts of rows, unless there are clusters."""
         if self.clusters is None and not self.of_counts:
             warn_caller(NOT_COUNTS, SampleWeightWarning)
+
+    def warn_of_few(self):
+        """Warn of a class whose variance in a normal statistic is hardly known."""
+        kind, few = "groups", FEW_GROUPS
+        if self.clusters is None:
+            kind, few = "rows", FEW_ROWS
+        if self.smaller < few:
+            warn_caller(
+                f"A class has only {self.smaller:g} {kind}, so that DeLong's variance "
+                "is hardly known: 95 % intervals hold the true value in .80 to .92, "
+                "and of scores that are equally good .08 to .17 have p < .05. For two "
+                "scores compare_auc(method='permutation') keeps its level",
+                UntrustedAUCWarning,
+            )
 
     def check_two(self):
         """Raise for a class of one row or cluster; warn unless weights are counts."""
@@ -175,13 +186,13 @@ class Sample:
         return self.mean_variance(*self.levels.placements)
 
     @cached_property
-    def influence(self) -> list[np.ndarray]:
+    def influence(self) -> list:
         """Influence ``(V − A)/n`` of a copy of each row on the AUC, by class."""
         placed = self.of_rows(*self.levels.placements)
         classes = zip(placed, self.counts, strict=True)
         return [(v - w @ v / w.sum()) / w.sum() for v, w in classes]
 
-    def influences(self) -> list[np.ndarray]:
+    def influences(self) -> list:
         """Influence of each row on the AUC, by class (section 1).
 
         ``w (V − A)/√{n(n − 1)}``, or without clusters √w in place of w: the squares, of
@@ -209,7 +220,7 @@ class Sample:
         return self.effect_of(*self.influence)
 
     @property
-    def effective(self) -> list[float]:
+    def effective(self) -> list:
         """Independent rows of each class that say as much about the AUC."""
         return [n / self.effect for n in self.sizes]
 
@@ -229,7 +240,7 @@ def sample_of(
 def samples_of(
     y_true, scores, sample_weight, groups, pos_label,
     *, names=("y_score",), label_name="y_true", keep_order=True,
-) -> list[Sample]:  # fmt: skip
+) -> list:  # fmt: skip
     """Check the scores of the same rows, arrays or blocks, and split each by class.
 
     Parameters

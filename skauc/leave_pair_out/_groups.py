@@ -23,7 +23,7 @@ OF_PAIRS, OF_FOLDS = 2.0, 1.4
 _BATCH = 2**18  # numbers of the systems that are solved at once
 
 
-def groups_left_out(fit, rows, system) -> tuple[float, float]:
+def groups_left_out(fit, rows, system) -> tuple:
     """AUC of pairs of rows under the fit without the groups of both, and its variance.
 
     Parameters
@@ -140,7 +140,7 @@ def sums_of_scores(score, positive, weight, group, *, sole=False) -> np.ndarray:
     return sums
 
 
-def without_each(sums) -> tuple[float, float, np.ndarray]:
+def without_each(sums) -> tuple:
     """AUC of the pairs, their mass, and the AUC without each group, NaN if undefined.
 
     ``sums`` are those of :func:`sums_of_scores`.

@@ -50,7 +50,7 @@ class Objective:
     loss: Loss
     l2: float | np.ndarray
     intercept: str | float = "free"
-    class_weight: tuple[float, float] = (1.0, 1.0)
+    class_weight: tuple = (1.0, 1.0)
 
     @property
     def free(self) -> bool:
@@ -282,7 +282,7 @@ def optimum(fit, rows) -> Fit:
     return Fit(objective, w, float(b))
 
 
-def optima(fit, rows, weight) -> tuple[np.ndarray, np.ndarray, Coordinates]:
+def optima(fit, rows, weight) -> tuple:
     """Rows A (n, d), and coefficients (m, d) of refits under m weightings of the rows.
 
     ``weight`` of shape (m, n) holds the weights of the losses. The last column of A is

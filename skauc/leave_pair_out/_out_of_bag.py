@@ -34,7 +34,7 @@ _TIE = 1e-5  # share of the range of the votes that sums in float32 may differ b
 _BLOCK = 64  # members whose votes are compared at once
 
 
-def pairs_out_of_bag(votes, out, pairs, rows) -> tuple[Source | None, float]:
+def pairs_out_of_bag(votes, out, pairs, rows) -> tuple:
     """AUC over pairs of rows, each compared by the members that saw neither.
 
     Parameters

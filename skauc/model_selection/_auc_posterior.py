@@ -439,8 +439,5 @@ def _compared(a, name, b, n_resamples, random_state):
     if trained_a_subset([a, b]):
         reasons += (doubts.TRAINED_A_SUBSET,)
     return replace(
-        difference,
-        names=("a", name),
-        warnings=reasons,
-        pos_label=a.posterior.pos_label,
+        difference, names=("a", name), warnings=reasons, pos_label=a.posterior.pos_label
     )

@@ -52,7 +52,7 @@ def rows_in_memory(X, y, sample_weight=None):
     return X, check_labels(labels, name="y"), weight
 
 
-def evaluations_of(estimator, X, y, sample_weight, question) -> list[Evaluation]:
+def evaluations_of(estimator, X, y, sample_weight, question) -> list:
     """:func:`evaluations` of a fitted estimator on rows in memory or in blocks."""
     blocks = row_blocks(X, y, sample_weight)
     if blocks is None:

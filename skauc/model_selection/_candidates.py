@@ -11,7 +11,7 @@ where μ_ik is the mean of component k of the model, σ_i the spread inside comp
 and ρ_ij the correlation of the scores within the classes, so that models with the same
 ranking do not differ. The last term is the uncertainty of the rows left out. Where the
 model of the data set is wrong, it is wrong along each direction in another way: μ_ik −
-μ̄_i and σ_i are √2 times those of the model (chosen and judged: benchmarks/README.md),
+μ̄_i and σ_i are √3 times those of the model (chosen and judged: benchmarks/README.md),
 but no candidate has a larger variance than its posterior or the report. Held-out
 rows have DeLong's covariance of empirical AUCs, conjugate priors their spread times ρ.
 """
@@ -39,7 +39,7 @@ from .reading._estimators import in_parallel
 
 # How much wider differences are than under the model of the data set; chosen on half of
 # the panel's data sets, judged on the others
-_WIDER = np.sqrt(2.0)
+_WIDER = np.sqrt(3.0)
 _ROUNDING = 1e-13  # share of the scores below which differences are rounding
 
 

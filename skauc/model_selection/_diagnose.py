@@ -132,6 +132,19 @@ class Diagnosis(Result):
         lines = [f"{k:30}{shown(v)}" for k, v in row.items() if k != "warnings"]
         return "\n".join([*lines, *(f"! {warning}" for warning in self.warnings)])
 
+    def summary(self, confidence_level: float = 0.95) -> str:
+        """Text to paste, such as ``"0.91 (0.84 to 0.95)"``: the AUC of the posterior.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1), default=0.95
+
+        Returns
+        -------
+        str
+        """
+        return self.posterior.summary(confidence_level)
+
     def _columns(self):
         low, high = self.posterior.interval(0.95)
         mean, below, above = self.attainable

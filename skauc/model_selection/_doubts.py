@@ -5,12 +5,12 @@ and what the user can do.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
+from ..intervals._sample import FEW_GROUPS, FEW_ROWS
 from ..leave_pair_out._coordinates import centred_rows, standard_unit
 from ..statistics._rows import Rows
 from ..statistics._warn_caller import UntrustedAUCWarning, warn_caller
@@ -24,8 +24,6 @@ from .reading._estimators import (
     take_rows,
 )
 
-FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
-FEW_GROUPS = 15  # groups of a class that hardly determine a variance
 FEW_STEPS = 1000  # distinct values in the range of the scores, below which ties matter
 COPIES = 0.05  # share of copied rows that moves an AUC by more than its error
 # Distance of a near copy, in units of the distance to the tenth neighbour, if so near
@@ -92,11 +90,6 @@ def few_groups(rows) -> Iterator[str]:
         )
 
 
-def not_counts(weight) -> list[str]:
-    """Sentence if weights are not counts of rows."""
-    return [] if are_counts(weight) else [NOT_COUNTS]
-
-
 def rounded_decisions(score_range, intercept) -> Iterator[str]:
     """Sentence if a large intercept leaves few distinct values of decision_function."""
     # float64 numbers near the intercept b are eps |b| apart
@@ -110,7 +103,7 @@ def rounded_decisions(score_range, intercept) -> Iterator[str]:
         )
 
 
-def copies_of(model) -> list[str]:
+def copies_of(model) -> list:
     """Sentence if rows of a model occur several times, exactly or nearly."""
     group, is_linear = model.front.group, model.linear is not None
     # without a linear model its rows hold the decision only
@@ -120,7 +113,7 @@ def copies_of(model) -> list[str]:
     return equal_rows(model.given_rows, model.positive, group)
 
 
-def _copies_among(rows) -> list[str]:
+def _copies_among(rows) -> list:
     """Sentence about equal and near copies, searched once for all models of rows."""
     return list(rows.cached("copies", lambda: tuple(_copies(rows))))
 
@@ -139,7 +132,7 @@ def _copies(rows):
         )
 
 
-def equal_rows(X, positive, groups=None) -> list[str]:
+def equal_rows(X, positive, groups=None) -> list:
     """Sentence if many rows of any kind occur several times, in different groups."""
     n_copies = count_copies(X, positive, groups)
     if n_copies < COPIES * len(positive):
@@ -215,9 +208,8 @@ def _near_copies(rows):
         return 0.0
     if sparse.issparse(rows.X):
         X = rows.X.multiply(standard_unit(rows)).tocsr()  # distances need no centre
-    else:  # a classifier may take missing values
-        filled = replace(rows, X=np.where(np.isnan(rows.X), 0.0, rows.X))
-        X = centred_rows(filled, slice(None), True, standard_unit(filled))
+    else:
+        X = centred_rows(rows, slice(None), True, standard_unit(rows))
         if not np.isfinite(X).all():
             return 0.0
     chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED)).astype(np.int64)
@@ -302,16 +294,19 @@ FEW_MEMBERS = (
     ".05 (25 trees), or is computed by fits: use n_estimators={enough}"
 )
 FROZEN_IN_REFITS = (
-    "a FrozenEstimator is not refitted, so that no row is left out of it: if it was "
-    "fitted to these rows, the AUC is too high. Pass the estimator that it wraps"
+    "a FrozenEstimator, or an estimator whose method is a function of a step, is not "
+    "refitted, so that no row is left out of it: if it was fitted to these rows, the "
+    "AUC is too high. Pass the estimator itself"
 )
 PAIRS_WITHOUT_REFITS = (
     "rows of more than two classes are left out by fits only, and refits=0 allows "
     "none: the AUC comes from the model of the data set. Use AdaptivePrior()"
 )
 REFITS_FAILED = (
-    "{name} could not be refitted to resampled rows: the AUC comes from the model of "
-    "the data set alone. bootstrap_auc shows the error of a refit"
+    "{name} could not be refitted to resampled rows (its cv, for example, must be a "
+    "splitter, not a list of folds): the AUC comes from the model of the data set "
+    "alone, or, if the classifier is not linear, from its training rows, and is then "
+    "far too high. bootstrap_auc shows the error of a refit"
 )
 STOPPED_EARLY = (
     "{name} is not at its optimum on these rows, so that the AUC comes from {source}: "
@@ -325,10 +320,11 @@ TWO_ANSWERS = (
 )
 
 
-def without_closed_form(model, source) -> list[str]:
+def without_closed_form(model, source) -> list:
     """Sentence about a model that no closed form holds for, by the way of its AUC."""
     if source is None:
-        return [CLOSED_FORM_ANYWAY.format(name=model.broken_by)]
+        text = CLOSED_FORM_ANYWAY.format(name=model.broken_by)
+        return [] if model.linear is None else [text]
     if source.method == "out-of-bag":
         return []
     if model.linear is None:  # no name: one warning for all models of a search
@@ -354,7 +350,7 @@ OTHER_FEATURES = (
 )
 
 
-def of_search(search) -> list[str]:
+def of_search(search) -> list:
     """Reasons why the candidates of a search cannot be compared on their rows."""
     if not hasattr(search, "factor") or search.random_state is not None:
         return []
@@ -371,7 +367,7 @@ def scorers_of(search) -> list:
     return list(scorers.values()) if isinstance(scorers, dict) else [scorers]
 
 
-def split_by_groups(model) -> list[str]:
+def split_by_groups(model) -> list:
     """Sentence if a search was split or scored as rows that depend on each other."""
     for search in (model, *(search for _, search in searches_in(model))):
         name = type(getattr(search, "cv", None)).__name__

@@ -59,7 +59,8 @@ from ..leave_pair_out._out_of_bag import OF_CURVED, pairs_out_of_bag
 from ..statistics._rows import Rows
 from . import _doubts as doubts
 from .reading._affine_steps import has_frozen
-from .reading._estimators import cached_for, fitted_to_rows, in_parallel
+from .reading._estimators import fitted_to_rows, in_parallel, take_rows
+from .reading._objective_of import is_solved, solved
 from .reading._opened_model import NOT_LINEAR, NotLinearError, decisions
 
 # (rows, fits) of a report: AUCs of single samples vary more for fewer rows
@@ -75,7 +76,7 @@ _LONG = 1.0  # seconds of a fit, beyond which the number of fits is announced
 _log = logging.getLogger("skauc")
 
 
-def rows_left_out(sample, question, projection) -> tuple[Source | None, list[str]]:
+def rows_left_out(sample, question, projection) -> tuple:
     """The AUC of rows left out of a model, and doubts about it.
 
     Parameters
@@ -153,7 +154,7 @@ def _groups_left_out(sample, question):
     return replace(found, alone=True), reasons
 
 
-def out_of_bag(model) -> tuple[Source | None, list[str]]:
+def out_of_bag(model) -> tuple:
     """AUC of pairs of rows that members of an ensemble left out, and doubts about it.
 
     The AUC is None where such rows are not known, or too few.
@@ -304,17 +305,13 @@ def _folds_of_groups(scored, K):
 
 
 def _scores_of_clones(model, counts, verbose, whole):
-    """Scores (K, n) of the rows of a model by clones fitted to copies of all rows.
-
-    The decisions of the clones are cached: pairs of classes share them.
-    """
-    scored = model.scored
-    estimator, X = (
-        (model.estimator, scored.X) if whole else (model.linear, scored.front)
-    )
-    data = estimator, X, scored.y, scored.weight, scored.group
-
-    def compute():
+    """Scores (K, n) of the rows of a model by clones fitted to copies of all rows."""
+    scored, drawn = model.scored, counts.tobytes()
+    if drawn not in scored.clones:  # pairs of classes share them
+        estimator, X = (
+            (model.estimator, scored.X) if whole else (model.linear, scored.front)
+        )
+        data = estimator, X, scored.y, scored.weight, scored.group
         begin = perf_counter()
         first = _decisions_of_clone(*data, counts[0])
         seconds = perf_counter() - begin
@@ -325,17 +322,20 @@ def _scores_of_clones(model, counts, verbose, whole):
                 *(len(counts), type(estimator).__name__, len(counts) * seconds),
             )
         calls = (partial(_decisions_of_clone, *data, count) for count in counts[1:])
-        return np.array([first, *in_parallel(calls, None, verbose)])
-
-    found = cached_for("clones", *data[:3], compute, *data[3:], counts)
-    return found[:, model.which] @ model.mix
+        found = [first, *in_parallel(calls, None, verbose)]
+        scored.clones[drawn] = np.array(found)
+    return scored.clones[drawn][:, model.which] @ model.mix
 
 
 def _decisions_of_clone(estimator, X, y, weight, group, count):
     """Decisions (n, k) of all rows by a clone fitted to ``count`` copies of each."""
     # rows are repeated, because not every estimator takes weights
     drawn = np.repeat(np.arange(len(y)), count)
-    found = decisions(fitted_to_rows(estimator, X, y, weight, drawn, group), X)
+    if is_solved(estimator):  # scikit-learn needs P³ for the same
+        rows = Rows.of(take_rows(X, drawn), y[drawn] == estimator.classes_[1])
+        found = solved(estimator, rows).score(np.asarray(X))[:, None]
+    else:
+        found = decisions(fitted_to_rows(estimator, X, y, weight, drawn, group), X)
     if not np.isfinite(found).all():
         raise ValueError(f"scores of {type(estimator).__name__} must be finite")
     return found

@@ -26,6 +26,7 @@ from ._question import Question
 from ._scorers import Scorer
 from ._verdict import ASSUMED, HELD_OUT
 from .reading._estimators import (
+    apart,
     checked_rows,
     decision_values,
     in_parallel,
@@ -243,7 +244,7 @@ def _cv_auc(
         decision_values(estimator, take_rows(X, [0]))
     splitter = _splitter(positive, groups, **folds)
     warn_of_copies(X, positive, groups)
-    splits = splitter.split(X, positive, groups)
+    splits = apart(splitter.split(X, positive, groups), len(positive))
     fold = partial(_fold_auc, estimator, X, labels, positive, weight, groups)
     aucs = in_parallel((partial(fold, *split) for split in splits), n_jobs, verbose)
     return float(np.mean(aucs))

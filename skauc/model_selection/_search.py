@@ -264,8 +264,9 @@ def search_posterior(
     the data set to the AUC of rows left out, shifted so that the selected candidate has
     the mean of its report; the covariance is derived in
     :mod:`skauc.model_selection._candidates`. ``p_best``
-    and ``expected_loss`` are means over draws; they may prefer another candidate than
-    the one that the search selected.
+    and ``expected_loss`` are means over draws, in which an AUC on the other side of ½
+    than its mean counts as ½; they may prefer another candidate than the one that the
+    search selected.
 
     A ranking by the model of the data set does not select errors of rows left out. If
     refits were requested, an error e of their AUC enters a ranking score with the

@@ -22,13 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ..leave_pair_out._coordinates import standard_unit
 from .reading._affine_steps import is_repeatable
-from .reading._estimators import (
-    cached_for,
-    fitted_to_rows,
-    n_rows,
-    numeric,
-    take_rows,
-)
+from .reading._estimators import fitted_to_rows, n_rows, numeric, take_rows
 from .reading._fitted_model import FittedModel
 from .reading._opened_model import decisions
 
@@ -245,17 +239,12 @@ def _trainings(scored, repeatable):
 
 
 def _scores_of_clone(estimator, X, y, weight, rows, name):
-    """Scores (n, k) of rows by a clone fitted to all of X or a "resample", cached."""
-
-    def compute():
-        drawn, rng = np.arange(len(y)), np.random.default_rng(0)
-        if name == "resample":  # a stratified bootstrap sample
-            labels = (drawn[y == label] for label in np.unique(y))
-            drawn = np.concatenate([rng.choice(mine, len(mine)) for mine in labels])
-        return decisions(fitted_to_rows(estimator, X, y, weight, drawn), rows)
-
-    scored = None if rows is X else rows
-    return cached_for(name, estimator, X, y, compute, weight, scored)
+    """Scores (n, k) of rows by a clone fitted to all of X, or to a "resample"."""
+    drawn, rng = np.arange(len(y)), np.random.default_rng(0)
+    if name == "resample":  # a stratified bootstrap sample
+        labels = (drawn[y == label] for label in np.unique(y))
+        drawn = np.concatenate([rng.choice(mine, len(mine)) for mine in labels])
+    return decisions(fitted_to_rows(estimator, X, y, weight, drawn), rows)
 
 
 def _compare(training, score):

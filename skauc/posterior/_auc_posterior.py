@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from ..statistics._checks import (
-    as_numbers,
-    check_interval,
-    check_numbers,
-    check_option,
-)
+from ..statistics._checks import as_numbers, check_interval, check_numbers, check_option
 from ..statistics._result import MOMENTS, Estimates
 from ..statistics._wald import Interval
 from ._components import Components
@@ -395,6 +390,6 @@ class AUCPosteriors(Estimates):
         return Interval(*np.array(limits).reshape(-1, 2).T)
 
 
-def warnings_of(*posteriors: AUCPosterior) -> tuple[str, ...]:
+def warnings_of(*posteriors: AUCPosterior) -> tuple:
     """The warnings of all posteriors, each sentence once."""
     return tuple(dict.fromkeys(text for p in posteriors for text in p.warnings))

@@ -103,8 +103,7 @@ class Components:
         if level > 0.5:  # the upper tail by symmetry, without cancellation
             return -self.mirrored().quantile(1 - level)
         # dropping components changes the probability by at most their weight
-        order = np.argsort(self.weight)
-        heavy = order[np.cumsum(self.weight[order]) > _LOST * level]
+        heavy = self.weight > _LOST * level / len(self.weight)
         given = self.weight, self.D, self.v, self.q, self.df
         mixture = Components(*(a[heavy] for a in given))
         start, step = self.mean_probit(), 0.5
@@ -162,18 +161,13 @@ class Components:
         power = np.exp(-df / 2 * np.log1p(2 * t**2 / df / (1 + np.sin(theta))))
         return half * (power @ weights) / (2 * np.pi)
 
-    def moments(self) -> tuple[float, float]:
+    def moments(self) -> tuple:
         """Mean and variance of Z."""
-        # √2 Z = μR + √v N; R − 1, because R is near 1 for large df
-        y, share = log_chi2_nodes(self.df)
-        rest = np.expm1(y / 2)
-        centre = np.sum(share * rest, axis=1)
-        spread = np.sum(share * (rest - centre[:, None]) ** 2, axis=1)
-        mean = self.mu * (1 + centre) / np.sqrt(2)
-        variance = (self.mu**2 * spread + self.v) / 2
-        # Var Z = E[Var(Z | component)] + Var E[Z | component]
-        centre = self.weight @ mean
-        return float(centre), float(self.weight @ (variance + (mean - centre) ** 2))
+        weight, means, _ = self._normals
+        mean = np.vdot(weight, means)
+        # Var √2Z = Var E[√2Z | χ², component] + E v
+        variance = np.vdot(weight, (means - mean) ** 2) + self.weight @ self.v
+        return float(mean / np.sqrt(2)), float(variance / 2)
 
     def draw(self, size, rng):
         """Draws of Φ(Z)."""

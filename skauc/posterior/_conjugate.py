@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.integrate import trapezoid
 from scipy.special import stdtr
 
 from ..statistics._checks import as_numbers, check_interval
@@ -234,9 +235,8 @@ class ProjectedPosterior:
 
 def area_under_rates(fpr, tpr) -> float:
     """Trapezoid under the points (FPR, TPR) with the corners (0, 0) and (1, 1)."""
-    # Σ_k (FPR_{k+1} − FPR_k)(TPR_{k+1} + TPR_k)/2
     fpr, tpr = np.concatenate([[0], fpr, [1]]), np.concatenate([[0], tpr, [1]])
-    return float(np.diff(fpr) @ (tpr[1:] + tpr[:-1]) / 2)
+    return float(trapezoid(tpr, fpr))
 
 
 def _variance_ratio(df_neg, df_pos):

@@ -122,12 +122,12 @@ class JointAUCs:
     covariance: np.ndarray
 
     @property
-    def moments(self) -> list[tuple[float, float]]:
+    def moments(self) -> list:
         """Mean and variance of the Z of each model."""
         pairs = zip(self.mean, np.diag(self.covariance), strict=True)
         return [(float(mean), float(variance)) for mean, variance in pairs]
 
-    def best(self, n_resamples, random_state) -> tuple[np.ndarray, np.ndarray]:
+    def best(self, n_resamples, random_state) -> tuple:
         """Probability of being the best, and the AUC lost on average by each model.
 
         Parameters

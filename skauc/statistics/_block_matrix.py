@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -40,7 +39,7 @@ class BlockMatrix:
     """
 
     blocks: RowBlocks
-    lengths: dict[int, int]
+    lengths: dict
     n_features: int
     kept: np.ndarray
     steps: tuple = ()
@@ -48,7 +47,7 @@ class BlockMatrix:
     __array_ufunc__ = None  # so that NumPy leaves ``g @ X`` to __rmatmul__
 
     @classmethod
-    def of(cls, blocks) -> tuple[BlockMatrix, Any, Any]:
+    def of(cls, blocks) -> tuple:
         """Gather labels and weights in one pass; the features stay in the blocks.
 
         Parameters
@@ -77,7 +76,7 @@ class BlockMatrix:
         return matrix, joined_labels(labels), joined_weights(weights, lengths.values())
 
     @cached_property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple:
         """Number of rows and of features."""
         return int(np.count_nonzero(self.kept)), self.n_features
 

@@ -85,7 +85,7 @@ class Levels:
         return cls(score[starts].astype(float), at_neg, at_pos, _rows=rows)
 
     @cached_property
-    def row_levels(self) -> tuple[np.ndarray, np.ndarray]:
+    def row_levels(self) -> tuple:
         """Number of the level of each negative and of each positive row."""
         order, starts, n_neg = self._rows
         level = np.zeros(len(order), dtype=np.intp)
@@ -112,7 +112,7 @@ class Levels:
         return 2 * np.cumsum(self.neg) - self.neg
 
     @cached_property
-    def placements(self) -> tuple[np.ndarray, np.ndarray]:
+    def placements(self) -> tuple:
         """``V₀₁`` of a negative and ``V₁₀`` of a positive at each level."""
         n_neg, n_pos = self.sizes
         # sum from above: 1 − (weight below) would cancel if it is small

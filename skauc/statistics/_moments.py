@@ -261,7 +261,7 @@ def _moments_of_block(block, featurewise):
     return class_moments(block.X, block.y, block.weight, featurewise=featurewise)
 
 
-def group_moments(X, groups, weight=None, *, featurewise=False) -> list[Moments]:
+def group_moments(X, groups, weight=None, *, featurewise=False) -> list:
     """Moments of groups of rows.
 
     Parameters

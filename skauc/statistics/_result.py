@@ -4,7 +4,6 @@ A result defines the columns of its table (``_columns``) and the numbers of its 
 line (``_head``); text, HTML and data frame are written from these.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 from html import escape
@@ -55,11 +54,11 @@ class Result:
     _rows_in_text = False
     pos_label: Any = None  # the positive class, where the result depends on it
 
-    def _columns(self) -> Mapping[str, Sequence]:
+    def _columns(self) -> dict:
         """Columns of the result's table; one named ``""`` holds the rows' names."""
         raise NotImplementedError
 
-    def _head(self) -> Mapping[str, Any]:
+    def _head(self) -> dict:
         """Names and values on the first line of the text."""
         return {}
 
@@ -118,7 +117,7 @@ class Result:
         names = columns.pop("", None)
         return data_frame(columns, index=None if names is None else list(names))
 
-    def _labelled(self, columns) -> dict[str, Sequence]:
+    def _labelled(self, columns) -> dict:
         """The columns, and the positive class where the result depends on it."""
         columns = dict(columns)
         if self.pos_label is None:
@@ -150,7 +149,7 @@ class Result:
 class Estimates(Result):
     """Parent of results that hold estimates and have limits at any level."""
 
-    def _estimates(self, confidence_level) -> Mapping[str, Sequence]:
+    def _estimates(self, confidence_level) -> dict:
         """Columns that begin with the names of the rows, estimate, low and high."""
         raise NotImplementedError
 
@@ -201,7 +200,7 @@ class EstimatedAUC(Estimates):
 
     method: Any  # its name, for the table
 
-    def _moments(self, confidence_level) -> tuple[float, float, float, float]:
+    def _moments(self, confidence_level) -> tuple:
         """Estimate, standard error, and limits."""
         raise NotImplementedError
 
@@ -244,7 +243,7 @@ class LabelledResult(Result):
     pos_label: Any = field(default=None, kw_only=True)
 
 
-def interval_lines(columns, digits) -> list[str]:
+def interval_lines(columns, digits) -> list:
     """Name, estimate and limits of each row of a table."""
     check_integer("digits", digits, 0, 15)
     names = columns.get("", range(len(columns["estimate"])))
@@ -258,7 +257,7 @@ def interval_lines(columns, digits) -> list[str]:
     ]
 
 
-def table_text(columns: Mapping[str, Sequence]) -> str:
+def table_text(columns: dict) -> str:
     """Write columns below their titles: the first to the left, others to the right."""
     texts = [
         [title, *map(shown, column)]

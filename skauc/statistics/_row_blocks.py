@@ -243,7 +243,7 @@ def with_names(blocks, called, **beside) -> RowBlocks:
     return found
 
 
-def gathered(blocks) -> tuple[Any, Any, Any]:
+def gathered(blocks) -> tuple:
     """All rows in memory, as X, y and weight; for small data sets only.
 
     Returns

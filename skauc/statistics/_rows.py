@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ._levels import empirical_auc
+from ._numerics import dense
 from ._weights import raising_factor
 
 LIMIT_BYTES = 256 * 2**20
@@ -104,14 +105,20 @@ class Rows:
     X: Any
     positive: np.ndarray
     weight: np.ndarray
-    raised: tuple[float, float] = (1.0, 1.0)
+    raised: tuple = (1.0, 1.0)
     group: np.ndarray | None = None
 
     @classmethod
     def of(cls, X, positive, weight=None, group=None) -> Rows:
-        """Rows in float64, without rows of weight 0."""
+        """Rows in float64, without rows of weight 0.
+
+        A missing number becomes 0, and as many columns again mark the missing ones.
+        """
         X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
         X = X.astype(float, copy=False)
+        if np.isnan(X.sum()):
+            X = dense(X)
+            X = np.hstack([np.where(np.isnan(X), 0.0, X), np.isnan(X)])
         weight = np.ones(len(positive)) if weight is None else weight
         rows = cls(X, positive, np.asarray(weight, dtype=float), group=group)
         counted = rows.weight > 0
@@ -138,7 +145,7 @@ class Rows:
         return pos / (neg + pos)
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple:
         """Number of rows and of features."""
         return self.X.shape
 
@@ -168,7 +175,7 @@ class Rows:
         return empirical_auc(score, self.positive, weight)
 
     @cached_property
-    def independent(self) -> tuple[float, ...]:
+    def independent(self) -> tuple:
         """Number of groups with negative and with positive rows, or weights of rows."""
         if self.group is None:
             return self.n_neg, self.n_pos
@@ -203,7 +210,7 @@ class Rows:
         return CACHE.cached((name, self.key), compute)
 
 
-def class_units(positive, group=None) -> tuple[int, ...]:
+def class_units(positive, group=None) -> tuple:
     """Numbers of negative and of positive rows, or of the groups that hold them."""
     units = np.arange(len(positive)) if group is None else group
     return tuple(len(np.unique(units[side])) for side in (~positive, positive))

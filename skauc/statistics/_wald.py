@@ -88,6 +88,8 @@ class WaldTable:
         Names of the rows.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Side of the p-values, and of the limits unless ``limits`` is given another.
+    scored : estimate with ``auc`` and ``confidence_interval``, default=None
+        Its limits, moved from its AUC to the estimate, are those of a score test.
     """
 
     estimate: Any
@@ -97,6 +99,7 @@ class WaldTable:
     bounds: tuple = (-np.inf, np.inf)
     names: Any = None
     alternative: str = "two-sided"
+    scored: Any = None
 
     def __post_init__(self):
         for name in ("estimate", "error"):
@@ -126,7 +129,11 @@ class WaldTable:
 
     def limits(self, confidence_level=0.95, alternative=None) -> Interval:
         """``estimate ± F⁻¹(1 − tail) SE``, inside the bounds."""
-        tails = interval_tails(confidence_level, alternative or self.alternative)
+        side = alternative or self.alternative
+        if self.scored is not None:
+            ends = self.scored.confidence_interval(confidence_level, alternative=side)
+            return Interval(*(end - self.scored.auc + self.estimate for end in ends))
+        tails = interval_tails(confidence_level, side)
         down, up = (
             -stdtrit(self.df, tail) * self.error if tail else np.inf for tail in tails
         )

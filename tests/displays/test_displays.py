@@ -15,12 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import skauc
-from skauc import (
-    AUCPosteriorDisplay,
-    GaussianAUCClassifier,
-    ROCDisplay,
-    auc_posterior,
-)
+from skauc import AUCPosteriorDisplay, GaussianAUCClassifier, ROCDisplay, auc_posterior
 from skauc.results import BinormalROC
 
 
@@ -226,10 +221,7 @@ def test_folds_are_scikit_learns_and_their_average(folds):
     assert display.average_line_.get_label() == text
     x, mean = display.average_line_.get_data()
     inner = (x > 0.001) & (x < 0.999)
-    expected = np.mean(
-        [np.interp(x, *curve) for curve in curves],
-        axis=0,
-    )
+    expected = np.mean([np.interp(x, *curve) for curve in curves], axis=0)
     assert mean[inner] == pytest.approx(expected[inner], abs=1e-9)
     assert mean[0] == 0
     spread = display.band_.get_paths()[0].vertices[:, 1]

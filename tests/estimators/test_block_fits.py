@@ -140,10 +140,7 @@ BAD = {
         "X must be finite, and 0 or between .* in feature 0",
     ),
     "unknown label": (spoilt(1, "pine"), "y must hold.* got"),
-    "missing label": (
-        spoilt(1, None),
-        "y must hold .* missing value in row",
-    ),
+    "missing label": (spoilt(1, None), "y must hold .* missing value in row"),
     "label of another kind": (spoilt(1, 7), "y must hold .* 7"),
     "weight": (spoilt(2, -1.0), "sample_weight must be 0 or between"),
     "weight nan": (spoilt(2, np.nan), "sample_weight must be 0 or between"),
@@ -176,12 +173,7 @@ PREDICTIONS = ["predict", "predict_proba", "predict_log_proba", "decision_functi
 
 
 @pytest.mark.parametrize(
-    "model",
-    [
-        GaussianAUCClassifier(),
-        IRLSLogisticRegression(C=1.0),
-    ],
-    ids=str,
+    "model", [GaussianAUCClassifier(), IRLSLogisticRegression(C=1.0)], ids=str
 )
 def test_predictions_do_not_gather(rng, way, model):
     X, y = make(rng, 2)

@@ -37,6 +37,7 @@ def test_hand_till_is_sklearns_and_the_loops():
     )
 
 
+@pytest.mark.filterwarnings("ignore:A class has only")
 def test_hand_till_of_one_marker_is_procs():
     # multiclass.roc(aSAH$gos6, aSAH$s100b, direction = "<"): 0.3487473175
     y, s = np.array(ASAH["gos6"]), np.array(ASAH["s100b"])
@@ -106,12 +107,7 @@ def test_hand_till_laws():
             "at least 2 rows .* of each class, got 1 of 0",
         ),
         ([0, 0, 1, 1], np.ones((4, 2)), {"labels": [0, 2]}, "labels must name"),
-        (
-            [0, 0, 1, 1],
-            np.full((4, 2), np.nan),
-            {},
-            "must be a number, got nan",
-        ),
+        ([0, 0, 1, 1], np.full((4, 2), np.nan), {}, "must be a number, got nan"),
         ([0, 0], np.ones((2, 1)), {}, r"two classes or more .* got \[0\]"),
     ],
 )

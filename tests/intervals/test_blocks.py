@@ -85,10 +85,7 @@ def test_what_blocks_refuse(rows):
         (lambda: auc_estimate(blocks, a), "must be inside the blocks"),
         (lambda: auc_estimate(blocks, groups=w), "groups must be None for collections"),
         (lambda: compare_auc(blocks, a, b), "must be inside the blocks"),
-        (
-            lambda: compare_auc(blocks),
-            "needs either score_b or null, got none of them",
-        ),
+        (lambda: compare_auc(blocks), "needs either score_b or null, got none of them"),
     ]:
         with pytest.raises(ValueError, match=text):
             call()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skauc import auc_estimate, compare_auc
+from skauc import UntrustedAUCWarning, auc_estimate, compare_auc
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 ASAH = json.loads((REFERENCE / "proc_asah.json").read_text())
@@ -127,12 +127,33 @@ def test_holm_by_hand():
     np.testing.assert_allclose(result.adjusted_pvalues, expected)
 
 
-def test_constant():
-    estimate = auc_estimate(Y, ASAH["s100b"])
-    result = compare_auc(Y, ASAH["s100b"], null=0.6)
-    z = (estimate.auc - 0.6) / estimate.standard_error("delong")
-    assert result.statistic == pytest.approx(z, rel=1e-12)
-    assert result.pvalue == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-12)
+@pytest.mark.parametrize("n_pos", [3, 5, 60])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_one_half_is_mann_whitneys_test_or_wider(n_pos, alternative, rng):
+    y, how = np.repeat([0, 1], [200, n_pos]), {"alternative": alternative}
+    score = rng.normal(size=(40, len(y)))
+    p = [compare_auc(y, one, null=0.5, **how).pvalue for one in score]
+    how |= {"use_continuity": False, "method": "asymptotic", "axis": 1}
+    expected = stats.mannwhitneyu(score[:, y == 1], score[:, y == 0], **how).pvalue
+    # DeLong's variance is larger elsewhere
+    assert np.all(np.minimum(p, 0.5) >= np.minimum(expected, 0.5) - 1e-9)
+    assert np.isclose(p, expected, rtol=1e-9).sum() >= 10
+
+
+@pytest.mark.parametrize("part", [{}, {"fpr": (0, 0.4)}, {"tpr": (0.5, 1)}])
+@pytest.mark.parametrize("groups", [None, np.arange(113) // 2])
+def test_the_interval_holds_the_constants_that_the_test_does_not_reject(part, groups):
+    estimate = auc_estimate(Y, ASAH["s100b"], groups=groups)
+    estimate = estimate.partial_auc(**part) if part else estimate
+    for side in ("two-sided", "greater", "less"):
+        limits = estimate.confidence_interval(0.9, alternative=side)
+        for limit in {"greater": limits[:1], "less": limits[1:]}.get(side, limits):
+            how = {"null": limit, "alternative": side, "groups": groups, **part}
+            result = compare_auc(Y, ASAH["s100b"], **how)
+            assert result.pvalue == pytest.approx(0.1, rel=1e-6)
+            assert np.array(result.confidence_interval(0.9)) == pytest.approx(
+                np.array(limits) - limit
+            )
 
 
 def test_non_inferiority():
@@ -186,6 +207,7 @@ def test_a_repeated_score_costs_a_degree_of_freedom():
     assert four.statistic == pytest.approx(three.statistic, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:A class has only")
 def test_order_of_scores_of_few_rows():
     """A difference that does not vary and is not 0 enters in the same way."""
     scores = [
@@ -202,6 +224,7 @@ def test_order_of_scores_of_few_rows():
     assert statistics == pytest.approx([statistics[0]] * 6, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:A class has only")
 def test_no_variance_is_no_certainty():
     y = [0, 0, 0, 1, 1, 1]
     perfect, other = [1, 2, 3, 4, 5, 6], [3, 2, 1, 6, 5, 4]
@@ -211,12 +234,27 @@ def test_no_variance_is_no_certainty():
     against = compare_auc(y, perfect, [6, 5, 4, 3, 2, 1])
     assert 0.05 < against.pvalue < 0.1  # z = 1/√(1/3)
     constant = compare_auc(y, perfect, null=0.5)
-    assert constant.pvalue == against.pvalue  # z = .5/√(.25/3)
+    assert constant.statistic == pytest.approx(0.5 / np.sqrt(7 / 108))
     many = compare_auc(y, perfect, [6, 5, 4, 3, 2, 1], perfect)
     assert many.df == 1
     assert many.pvalue == pytest.approx(against.pvalue, rel=1e-9)
     unpaired = compare_auc(y, perfect, other, y_true_b=y)
     assert unpaired.pvalue == 1
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(205) // 5])
+def test_few_rows_or_groups_are_doubted_but_for_permutations(groups, rng):
+    """Noise: DeLong's p is below .05 too often, that of permutations is not."""
+    y, rejected = np.repeat([0, 1], [190, 15] if groups is not None else [200, 5]), []
+    for a, b in rng.normal(size=(150, 2, 205)):
+        if groups is not None:
+            a, b = a + rng.normal(size=41)[groups], b + rng.normal(size=41)[groups]
+        with pytest.warns(UntrustedAUCWarning, match="class has only [35] .*p < .05"):
+            plain = compare_auc(y, a, b, groups=groups).pvalue
+        how = {"method": "permutation", "n_resamples": 199, "groups": groups}
+        rejected.append([plain < 0.05, compare_auc(y, a, b, **how).pvalue < 0.05])
+    delong, permutation = np.mean(rejected, axis=0)
+    assert permutation <= 0.08 <= delong
 
 
 # -------------------------------------------------------------------------- errors

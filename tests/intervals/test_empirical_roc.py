@@ -23,9 +23,7 @@ def test_corners_are_scikit_learns(weighted):
     roc = empirical_roc(y, score, sample_weight=weight)
     keep = slice(None) if weight is None else weight > 0
     got = roc_curve(
-        y[keep],
-        score[keep],
-        sample_weight=None if weight is None else weight[keep],
+        y[keep], score[keep], sample_weight=None if weight is None else weight[keep]
     )
     for own, expected in zip((roc.fpr, roc.tpr, roc.thresholds), got, strict=True):
         assert own == pytest.approx(expected, rel=1e-14)

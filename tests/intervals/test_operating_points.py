@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.stats.contingency import relative_risk
 from sklearn.metrics import f1_score
 
 from skauc import empirical_roc, operating_points
@@ -71,24 +70,15 @@ def test_shares_are_scipys_one_at_a_time(method, scipys):
     for level in [0.8, 0.95]:
         for side in ["two-sided", "greater", "less"]:
             y, score = normal_rows(12, 9)
-            points = operating_points(
-                y, score
-            )  # every threshold, 0 and n of n among them
+            points = operating_points(y, score)  # 0 and n of n among them
+            tp, fn = points.true_positives, points.false_negatives
+            fp, tn = points.false_positives, points.true_negatives
             counts = {
-                "sensitivity": (points.true_positives, np.full(21, 9)),
-                "specificity": (points.true_negatives, np.full(21, 12)),
-                "ppv": (
-                    points.true_positives,
-                    points.true_positives + points.false_positives,
-                ),
-                "npv": (
-                    points.true_negatives,
-                    points.true_negatives + points.false_negatives,
-                ),
-                "accuracy": (
-                    points.true_positives + points.true_negatives,
-                    np.full(21, 21),
-                ),
+                "sensitivity": (tp, tp + fn),
+                "specificity": (tn, fp + tn),
+                "ppv": (tp, tp + fp),
+                "npv": (tn, tn + fn),
+                "accuracy": (tp + tn, tp + fn + fp + tn),
             }
             # scipy names the side of the test: "greater" bounds from below, as here
             for name, (successes, n) in counts.items():
@@ -107,26 +97,71 @@ def test_shares_are_scipys_one_at_a_time(method, scipys):
                     )
 
 
-def test_ratios_are_scipys_one_at_a_time():
+def ratio_limits(a, m, b, n):
+    """Donner and Zou's limits of (a/m)/(b/n) from Wilson's limits of both shares."""
+    tests = stats.binomtest(a, m), stats.binomtest(b, n)
+    (l1, u1), (l2, u2) = (test.proportion_ci(method="wilson") for test in tests)
+    p, q = a / m, b / n
+    root = np.sqrt((p * q) ** 2 - l1 * u2 * (2 * p - l1) * (2 * q - u2))
+    low = (p * q - root) / (u2 * (2 * q - u2))
+    root = np.sqrt((p * q) ** 2 - u1 * l2 * (2 * p - u1) * (2 * q - l2))
+    return low, (p * q + root) / (l2 * (2 * q - l2)) if b else np.inf
+
+
+def test_ratios_by_the_closed_form():
     y, score = normal_rows(shift=0.5)
-    thresholds = [-0.3, 0.4, 0.8]
+    thresholds = [-1.6, 0.4, 0.8, 2.0]
     points = operating_points(y, score, threshold=thresholds)
     given = operating_points(y, score, threshold=thresholds, prevalence=0.05)
     for k, t in enumerate(thresholds):
         tp, fn, fp, tn = table(y, score, t)
         for name, a, b in (("lr_positive", tp, fp), ("lr_negative", fn, tn)):
-            expected = relative_risk(a, 20, b, 30).confidence_interval(0.9)
-            low, high = points.confidence_interval(0.9, name=name)
-            assert (low[k], high[k]) == pytest.approx(tuple(expected), rel=1e-10)
+            low, high = points.confidence_interval(name=name)
+            expected = ratio_limits(a, 20, b, 30)
+            assert (low[k], high[k]) == pytest.approx(expected, rel=1e-9, abs=1e-15)
         # Odds after a call are those before it times the likelihood ratio.
         low, high = points.confidence_interval(name="lr_positive")
         after = [0.05 / 0.95 * v[k] for v in (low, high)]
         got = [v[k] for v in given.confidence_interval(name="ppv")]
-        assert got == pytest.approx([v / (1 + v) for v in after], rel=1e-10)
+        assert got == pytest.approx([1 / (1 + 1 / v) for v in after], rel=1e-10)
         low, high = points.confidence_interval(name="lr_negative")
         missed = [0.05 / 0.95 * v[k] for v in (high, low)]
         got = [v[k] for v in given.confidence_interval(name="npv")]
         assert got == pytest.approx([1 / (1 + v) for v in missed], rel=1e-10)
+
+
+@pytest.mark.parametrize(("n_neg", "n_pos"), [(200, 5), (400, 8), (20, 20)])
+@pytest.mark.parametrize("name", ["lr_positive", "lr_negative", "ppv", "npv"])
+def test_coverage_of_ratios_over_all_tables(n_neg, n_pos, name):
+    """Of normal scores, at known thresholds and at one for a sensitivity of .9."""
+    y, below = np.repeat([0, 1], [n_neg, n_pos]), np.arange(n_neg + 1)
+    limits = []
+    for tp in range(n_pos + 1):
+        score = np.concatenate(
+            [below[:-1], np.full(tp, n_neg), np.full(n_pos - tp, -1)]
+        )
+        points = operating_points(y, score, threshold=n_neg - below, prevalence=0.02)
+        limits.append(points.confidence_interval(name=name))
+
+    def coverage(hits, tables):
+        alarms = stats.norm.sf(stats.norm.isf(hits) + 1.2)
+        ratio = (1 - hits) / (1 - alarms)
+        if name in ("lr_positive", "ppv"):
+            ratio = hits / alarms
+        value = {"ppv": ratio / (ratio + 49), "npv": 49 / (49 + ratio)}.get(name, ratio)
+        low, high = np.moveaxis(tables, 1, 0)
+        inside = (low <= value) & (value <= high)
+        return inside @ stats.binom.pmf(below, n_neg, alarms)
+
+    hits = stats.norm.sf(np.linspace(-1.7, 0.3, 21))
+    tables = np.array(limits)
+    known = [
+        coverage(h, tables) @ stats.binom.pmf(range(n_pos + 1), n_pos, h) for h in hits
+    ]
+    assert np.mean(known) >= 0.94
+    k = int(np.ceil(0.9 * n_pos))
+    hits = stats.beta.ppf((np.arange(200) + 0.5) / 200, k, n_pos - k + 1)
+    assert np.mean([coverage(h, tables[[k]]) for h in hits]) >= 0.93
 
 
 def test_empty_cells():
@@ -138,10 +173,7 @@ def test_empty_cells():
     assert (low[2], high[2]) == (0, 1)
     low, high = points.confidence_interval(name="lr_positive")
     assert high[1] == np.inf
-    # ½ is added: (3 + ½)/4 over (0 + ½)/4, Var log = 1/3.5 − 1/4 + 1/.5 − 1/4
-    spread = np.sqrt(1 / 3.5 - 1 / 4 + 1 / 0.5 - 1 / 4)
-    expected = 7 * np.exp(-stats.norm.isf(0.025) * spread)
-    assert low[1] == pytest.approx(expected, rel=1e-10)
+    assert low[1] == pytest.approx(ratio_limits(3, 3, 0, 3)[0], rel=1e-9)
     for side, end in (("greater", 1), ("less", 0)):
         limits = points.confidence_interval(name="lr_positive", alternative=side)
         assert limits[end].tolist() == [(0, np.inf)[end]] * 3

@@ -254,7 +254,7 @@ def test_one_score_twice_is_never_significant():
     ],
 )
 def test_plans_against_any_auc_keep_their_power(auc, null, ratio, power):
-    # What compare_auc(null=null) rejects at 5 %: DeLong's error, 6000 studies
+    # What compare_auc(null=null) rejects at 5 %, 6000 studies
     n_neg, n_pos = auc_sample_size(auc, power=power, null=null, ratio=ratio)
     rng, rejected, draws = np.random.default_rng(1), 0, 6000
     for size in np.diff(np.linspace(0, draws, 40).astype(int)):
@@ -262,7 +262,9 @@ def test_plans_against_any_auc_keep_their_power(auc, null, ratio, power):
         pos = rng.normal(np.sqrt(2) * ndtri(auc), size=(size, n_pos))
         v01, v10, estimate = placed(neg, pos)
         variance = v10.var(axis=1, ddof=1) / n_pos + v01.var(axis=1, ddof=1) / n_neg
-        error = np.sqrt(np.where(variance > 0, variance, null * (1 - null) / n_pos))
+        variance *= null * (1 - null) / np.maximum(estimate * (1 - estimate), 1e-12)
+        least = oracles.newcombe_variance(null, n_neg, n_pos)
+        error = np.sqrt(np.maximum(variance, least))
         rejected += (np.abs(estimate - null) > 1.96 * error).sum()
     assert rejected / draws == pytest.approx(power, abs=0.02)
     planned = auc_power(auc, null=null, n_pos=n_pos, n_neg=n_neg)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skauc import binormal_roc, cbauc_score, ebauc_score
+from skauc import UntrustedAUCWarning, binormal_roc, cbauc_score, ebauc_score
 
 
 @pytest.mark.parametrize("unit", [1e-60, 1.0, 1e60])
@@ -38,3 +38,12 @@ def test_rows_that_do_not_count_rank_nothing():
     for same in (1.0, -1.0):
         with pytest.warns(UndefinedMetricWarning, match="all scores are equal"):
             assert cbauc_score(y, same * np.array([1, 1, 1, 1 + 1e-15])) == 0.5
+
+
+@pytest.mark.parametrize("of", [cbauc_score, ebauc_score])
+def test_an_auc_that_the_ranks_exclude_is_doubted(of, rng):
+    y = np.repeat([0, 1], 150)
+    score = rng.normal(size=300) + y
+    assert of(y, score) == pytest.approx(0.76, abs=0.06)  # normal scores: no doubt
+    with pytest.warns(UntrustedAUCWarning, match="0.5.* outside the 95 % interval"):
+        assert of(y, np.exp(3 * score)) < 0.6

@@ -64,6 +64,9 @@ def test_no_source():
     assert second_source(fit, Rows.of(X, positive)) is None
     big = Rows.of(sparse.eye(2001, format="csr"), np.arange(2001) < 900)
     assert second_source(Fit(fit.objective, np.zeros(2001)), big) is None
+    X, positive = draw(80_000, 3)  # a table of all pairs of groups would take 13 GB
+    many = Rows.of(X, positive, group=np.arange(80_000) // 2)
+    assert second_source(fit, many) is None
 
 
 @pytest.mark.parametrize("shape", SHAPES)

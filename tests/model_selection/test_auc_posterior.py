@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 from scipy import sparse, stats
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.covariance import OAS
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_selection import RFE, SelectKBest
 from sklearn.frozen import FrozenEstimator
@@ -34,7 +35,11 @@ from sklearn.model_selection import (
 )
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    PolynomialFeatures,
+    StandardScaler,
+)
 from sklearn.svm import SVC, LinearSVC
 from sklearn_versions import l1_part
 
@@ -155,8 +160,7 @@ def test_folds_are_those_of_cross_validation():
     found = auc_posterior(forest, A, b, prior=AdaptivePrior(refits=10))
     plain = [
         roc_auc_score(
-            b[test],
-            clone(forest).fit(A[train], b[train]).predict_proba(A[test])[:, 1],
+            b[test], clone(forest).fit(A[train], b[train]).predict_proba(A[test])[:, 1]
         )
         for seed in range(8)
         for train, test in StratifiedKFold(5, shuffle=True, random_state=seed).split(
@@ -596,7 +600,26 @@ SENTENCES = {
     "frozen": (
         lambda: (FrozenEstimator(MODEL), X, Y),
         {"prior": AdaptivePrior(refits=3)},
-        "a FrozenEstimator is not refitted, .*: if it was fitted to these rows",
+        "a FrozenEstimator, .* is not refitted, .*: if it was fitted to these rows",
+    ),
+    "frozen members": (
+        lambda: fitted(BaggingClassifier(FrozenEstimator(MODEL), 80), X, Y),
+        {},
+        "a FrozenEstimator, .* is not refitted, .*: if it was fitted to these rows",
+    ),
+    "a method of a fitted step": (
+        lambda: fitted(
+            behind(FunctionTransformer(SelectKBest(k=3).fit(X, Y).transform)), X, Y
+        ),
+        {},
+        "a FrozenEstimator, .* whose method .*: if it was fitted to these rows",
+    ),
+    "folds as lists": (
+        lambda: fitted(
+            CalibratedClassifierCV(cv=list(StratifiedKFold(3).split(X, Y))), X, Y
+        ),
+        {},
+        "CalibratedClassifierCV .* not a list of folds.*training rows, .* far too high",
     ),
     "pairs": (
         lambda: fitted(LogisticRegression(), A3, B3),

@@ -26,12 +26,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from values import same
 
-from skauc import (
-    ResubstitutionSplit,
-    compare_auc,
-    compare_cross_val_auc,
-    cross_val_auc,
-)
+from skauc import compare_auc, compare_cross_val_auc, cross_val_auc
 from skauc.results import AUCComparison, CrossValAUCComparison, CrossValAUCComparisons
 
 X, Y = make_classification(120, 6, n_informative=3, flip_y=0.3, random_state=4)
@@ -366,7 +361,7 @@ def test_probabilities_keep_their_digits():
         ({"estimators": SVC()}, r"estimators must be a list or a dict, got SVC\(\)"),
         ({"estimators": [SVC(), "b"]}, "estimators must have a fit method, got 'b'"),
         ({"estimators": [SVC(), SVC]}, "estimators must have a fit method, got <class"),
-        ({"cv": ResubstitutionSplit()}, "cv must make at least two folds, got 1"),
+        ({"cv": ShuffleSplit(1)}, "cv must make at least two folds, got 1"),
         ({"cv": 40}, "cv must put at least two rows of each class .* got 1"),
         ({"rope": 1}, r"rope must lie in \[0, 1\), got 1"),
         ({"alternative": "more"}, "alternative must be one of .* got 'more'"),

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -239,6 +239,19 @@ def test_every_function_that_leaves_rows_out_names_copies(name):
     for _ in range(2):
         with pytest.warns(UntrustedAUCWarning, match="40 of 100 rows are copies"):
             LEAVE_ROWS_OUT[name](X, y)
+
+
+def test_copies_of_rows_with_missing_values_are_those_of_their_data_set():
+    """The data sets miss the same values and differ in the others."""
+    X, y, which = data()
+    X[which == 0] = np.nan
+    other = np.random.default_rng(1).normal(size=X.shape) + 0 * X
+    model = HistGradientBoostingClassifier(max_iter=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cross_val_auc(model, other, y, 3)
+    with pytest.warns(UntrustedAUCWarning, match="40 of 100 rows are copies"):
+        cross_val_auc(model, X, y, 3)
 
 
 def test_scores_that_leave_no_rows_out_do_not_search_them():

@@ -21,10 +21,7 @@ from skauc import (
     diagnose,
 )
 from skauc.adaptive._data_model import data_model
-from skauc.results import (
-    AUCPosterior,
-    Diagnosis,
-)
+from skauc.results import AUCPosterior, Diagnosis
 from skauc.statistics._rows import Rows
 
 
@@ -176,14 +173,8 @@ def test_nothing_is_said_inside_the_limits():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        (
-            {"n_neg": 9.0, "n_features": 5},
-            "a class has only 9 rows, so that",
-        ),
-        (
-            {"n_pos": 9.0, "n_features": 5},
-            "a class has only 9 rows, so that",
-        ),
+        ({"n_neg": 9.0, "n_features": 5}, "a class has only 9 rows, so that"),
+        ({"n_pos": 9.0, "n_features": 5}, "a class has only 9 rows, so that"),
         (
             {"n_features": 20},
             "there are 20 features for 20 rows: the covariance is not",

@@ -1,5 +1,8 @@
 """Linear models as directions in the features that entered their Pipeline."""
 
+import warnings
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -23,7 +26,7 @@ from sklearn.feature_selection import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Lasso, LogisticRegression
-from sklearn.neighbors import NeighborhoodComponentsAnalysis
+from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import FeatureUnion, make_pipeline, make_union
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -40,7 +43,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.random_projection import GaussianRandomProjection
 
-from skauc import UntrustedAUCWarning, bootstrap_auc, clear_cache
+from skauc import UntrustedAUCWarning, bayesian_val_score, bootstrap_auc, clear_cache
 from skauc.model_selection.reading._fitted_model import fitted_models
 
 RNG = np.random.default_rng(0)
@@ -230,29 +233,42 @@ def test_pairs_of_classes_share_the_way_back():
         np.testing.assert_allclose(scale * (model.score - model.threshold), theirs)
 
 
-class Counted(Wrapped):
-    """A step that counts the fits of its class."""
+class Chosen(TransformerMixin, BaseEstimator):
+    """A step whose code can change, as that of an edited cell does."""
 
-    fits = 0
+    @staticmethod
+    def choose(X, y):
+        return np.arange(3)
 
-    def fit(self, X, y):
-        Counted.fits += 1
-        return super().fit(X, y)
+    def fit(self, X, y=None):
+        self.kept_ = Chosen.choose(X, y)
+        return self
+
+    def transform(self, X):
+        return X[:, self.kept_]
 
 
-def test_an_unknown_step_is_tried_once_in_a_search():
-    models = [
-        make_pipeline(Counted(PCA(3)), LogisticRegression(C=C)).fit(X, Y)
-        for C in (0.1, 1.0, 10.0)
-    ]
-    for _ in range(2):
+@pytest.mark.parametrize(
+    "last", [LogisticRegression(), KNeighborsClassifier()], ids=str
+)
+def test_code_that_changed_has_its_own_report(last, monkeypatch):
+    """The first version ignores y; the second one finds the best of 200 features."""
+    noise, y = np.random.default_rng(1).normal(size=(40, 200)), np.arange(40) % 2
+
+    def report():
+        return bayesian_val_score(make_pipeline(Chosen(), last), noise, y)
+
+    def best(X, y):
+        return np.argsort(-abs((y - y.mean()) @ X))[:3]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UntrustedAUCWarning)
+        first = report()
+        monkeypatch.setattr(Chosen, "choose", staticmethod(best))
+        second = report()
         clear_cache()
-        tried = []
-        for model in models:
-            before = Counted.fits
-            assert fitted_models(model, X, Y)[0].saw_y is None
-            tried.append(Counted.fits > before)
-        assert tried == [True, False, False]
+        assert second.mean() == report().mean() != first.mean()
+    assert second.interval(0.95)[0] < 0.5
 
 
 class Scaled(TransformerMixin, BaseEstimator):
@@ -281,7 +297,9 @@ class Scaled(TransformerMixin, BaseEstimator):
     ],
 )
 def test_whether_a_step_used_y(step, uses_y):
-    for one in (step, FrozenEstimator(clone(step).fit(X, Y))):
+    fitted = clone(step).fit(X, Y)
+    kept = map(FunctionTransformer, (fitted.transform, partial(fitted.transform)))
+    for one in (step, FrozenEstimator(fitted), *kept):
         model = make_pipeline(one, LogisticRegression()).fit(X, Y)
         assert (fitted_models(model, X, Y)[0].saw_y is not None) == uses_y
 
@@ -311,11 +329,7 @@ def test_a_column_of_another_unit_hides_no_step_that_used_y(name):
         ColumnTransformer([("k", SelectKBest(k=5), slice(0, 50)), passed]),
         ColumnTransformer([("t", TargetEncoder(), [50]), passed]),
         ColumnTransformer(
-            [
-                ("k", SelectKBest(k=5), slice(0, 50)),
-                one_hot,
-                passed,
-            ],
+            [("k", SelectKBest(k=5), slice(0, 50)), one_hot, passed],
             sparse_threshold=1.0,
         ),
         FeatureUnion([("k", best), ("all", FunctionTransformer())]),

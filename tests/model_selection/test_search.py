@@ -466,10 +466,7 @@ UNEQUAL = {"a__sample_weight": np.ones(80), "b__sample_weight": np.zeros(80)}
 BAD = [  # arguments, text of the error
     ({"search": PIPE}, "must be a fitted search"),
     ({"search": []}, "at least one fitted mode"),
-    (
-        {"search": fitted(TUNED)},
-        "list of fitted models, got TunedThresholdCl",
-    ),
+    ({"search": fitted(TUNED)}, "list of fitted models, got TunedThresholdCl"),
     ({"search": GridSearchCV(PIPE, GRID)}, "not fitted"),
     ({"search": [fitted(SVC())], "prior": "paper"}, "SVC"),
     ({"y": 0 * Y}, "y_true"),
@@ -579,10 +576,7 @@ def test_rule_of_one_score():
             lambda: one_sd_rule("C")(results([[np.nan] * 2], [1])),
             "cv_results must hold a finite score, got none",
         ),
-        (
-            lambda: one_sd_rule("C")(results([[0.5]], ["a"])),
-            "C must hold numbers",
-        ),
+        (lambda: one_sd_rule("C")(results([[0.5]], ["a"])), "C must hold numbers"),
         (
             lambda: one_sd_rule("C")(
                 {"mean_test_a": [0.5], "mean_test_b": [0.5], "params": [{"C": 1}]}

@@ -173,10 +173,7 @@ def frame(X):
 KINDS = {
     "sparse": (sparse_rows, LogisticRegression()),
     "sparse l1": (sparse_rows, LogisticRegression(solver="liblinear", **L1)),
-    "sparse scaler": (
-        sparse_rows,
-        make_pipeline(MaxAbsScaler(), SVC(kernel="linear")),
-    ),
+    "sparse scaler": (sparse_rows, make_pipeline(MaxAbsScaler(), SVC(kernel="linear"))),
     "frame": (frame, scaled(LogisticRegression())),
     "list": (np.ndarray.tolist, scaled(SVC(kernel="linear"))),
     "float32": (lambda X: X.astype(np.float32), scaled(LogisticRegression())),

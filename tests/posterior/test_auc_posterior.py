@@ -16,10 +16,7 @@ from scipy.special import ndtr
 from skauc import NormalInverseWishart, class_moments
 from skauc.results import AUCPosterior
 
-SAMPLERS = {
-    "common": oracles.sample_common,
-    "separate": oracles.sample_separate,
-}
+SAMPLERS = {"common": oracles.sample_common, "separate": oracles.sample_separate}
 covariances = pytest.mark.parametrize("covariance", SAMPLERS)
 
 

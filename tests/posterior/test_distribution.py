@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from values import same
 
-from skauc import (
-    NormalInverseWishart,
-)
+from skauc import NormalInverseWishart
 from skauc.results import AUCDifferencePosterior, AUCPosterior, PairwiseAUCPosterior
 
 POSTERIOR = AUCPosterior.from_components([0.5, 2.0], 0.2, 9.0, [8.0, 12.0], [0.3, 0.7])

@@ -132,14 +132,8 @@ def test_no_uncertainty():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (
-            lambda: INDEPENDENT.difference(3, 0),
-            "i must be .* from -3 to 2, got 3",
-        ),
-        (
-            lambda: INDEPENDENT.difference(0, 0.5),
-            "j must be .* 2, got 0.5",
-        ),
+        (lambda: INDEPENDENT.difference(3, 0), "i must be .* from -3 to 2, got 3"),
+        (lambda: INDEPENDENT.difference(0, 0.5), "j must be .* 2, got 0.5"),
         (
             lambda: INDEPENDENT.difference(0, 1, n_resamples=0),
             "n_resamples must be a whole number >= 1, got 0",

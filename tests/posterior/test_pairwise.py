@@ -8,11 +8,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from skauc import (
-    AUCPosteriorDisplay,
-    bayesian_val_score,
-    cbauc_scorer,
-)
+from skauc import AUCPosteriorDisplay, bayesian_val_score, cbauc_scorer
 from skauc.results import AUCPosterior, PairwiseAUCPosterior
 
 PAIRS = {

@@ -198,8 +198,7 @@ def test_is_proper_is_concavity():
 
 
 @pytest.mark.parametrize(
-    ("curve", "auc"),
-    [((0, 0, 1, 0), 1.0), ((1, 0, 0, 0), 0.0), ((2, 0, 2, 0), 0.5)],
+    ("curve", "auc"), [((0, 0, 1, 0), 1.0), ((1, 0, 0, 0), 0.0), ((2, 0, 2, 0), 0.5)]
 )
 def test_two_point_masses(curve, auc):
     roc = BinormalROC(*curve)

@@ -289,10 +289,7 @@ I2 = np.eye(2)
 @pytest.mark.parametrize(
     ("classes", "text"),
     [
-        (
-            (0, 1, 1, -1),
-            r"covariance_pos must be symmetric and positive definite, got",
-        ),
+        ((0, 1, 1, -1), r"covariance_pos must be symmetric and positive definite, got"),
         (([0, 0], I2, [1, 1], np.ones((2, 2))), "pos must be symm.* got a corr"),
         (([0, 0], [[1, 2], [2, 1]], [1, 1], I2), "smallest eigenvalue -1 "),
         (([0, np.nan], I2, [1, 1], I2), "mean_neg must be finite, got nan"),

@@ -118,10 +118,7 @@ def test_a_frame_of_one_column_is_that_column(rows):
 
 BAD = {
     "complex": (lambda X: X + 1j, "X must hold real numbers .* complex128"),
-    "objects": (
-        lambda X: np.full(X.shape, "seven", object),
-        "numbers, got 'seven'",
-    ),
+    "objects": (lambda X: np.full(X.shape, "seven", object), "numbers, got 'seven'"),
     "three": (lambda X: X[:, :, None], "X must hold real numbers in one or two"),
     "number": (lambda X: 3.0, "X must be an array of rows, got 3.0"),
     "ragged": (lambda X: [[1.0], [1.0, 2.0]], "X must be an array of rows, got"),

@@ -26,7 +26,7 @@ from sklearn.random_projection import GaussianRandomProjection, SparseRandomProj
 from sklearn.utils import get_tags
 
 from ...statistics._numerics import dense
-from ._estimators import cached_for, is_known, numeric
+from ._estimators import is_known, numeric
 
 # Modules of scikit-learn: whether fits of their transformers ignore y, and whether
 # fit_transform returns the rows of transform; TargetEncoder is an exception to both
@@ -142,14 +142,14 @@ def sees_y(step, rows, y) -> bool:
         Its input.
     y : array-like of shape (n,)
     """
-    if isinstance(step, FrozenEstimator):  # it may have been fitted to these rows
-        return sees_y(step.estimator, rows, y)
+    if (inner := _never_refitted(step)) is not None:
+        return sees_y(inner, rows, y)  # it may have been fitted to these rows
     if ignores_y(step):
         return False
     selects = _module(step) == "sklearn.feature_selection"
     if selects or get_tags(step).target_tags.required:
         return True
-    return cached_for("sees y", step, rows, y, lambda: _depends_on_y(step, rows, y))
+    return _depends_on_y(step, rows, y)
 
 
 def ignores_y(step) -> bool:
@@ -204,10 +204,17 @@ def _same_seed(step):
     return copy.set_params(**dict.fromkeys(names, 0))
 
 
+def _never_refitted(part):
+    """The estimator of a FrozenEstimator, or whose method is a function; or None."""
+    if isinstance(part, FrozenEstimator):
+        return part.estimator
+    func = getattr(part, "func", None)
+    owner = getattr(getattr(func, "func", func), "__self__", None)  # also of a partial
+    return owner if hasattr(owner, "fit") else None
+
+
 def has_frozen(estimator) -> bool:
-    """Whether the estimator holds a FrozenEstimator that may have used y."""
-    inner: dict = getattr(estimator, "get_params", dict)()
-    return any(
-        isinstance(part, FrozenEstimator) and not ignores_y(part.estimator)
-        for part in (estimator, *inner.values())
-    )
+    """Whether a part of the estimator that may have used y is never fitted again."""
+    parts = estimator, *getattr(estimator, "get_params", dict)().values()
+    fixed = (inner for part in parts if (inner := _never_refitted(part)) is not None)
+    return not all(map(ignores_y, fixed))

@@ -44,7 +44,6 @@ from ...estimators._logistic import IRLSLogisticRegression
 from ...statistics._collections import columns_named, refuse_collection
 from ...statistics._numerics import RANGE, parts_of
 from ...statistics._row_blocks import row_blocks
-from ...statistics._rows import CACHE
 from ...statistics._warn_caller import warn_caller
 
 _KNOWN = "sklearn", __name__.split(".")[0]
@@ -149,7 +148,7 @@ def _hashable_rows(X):
         yield from map(repr, X.tolist() if hasattr(X, "tolist") else X)
 
 
-def column_positions(columns, names, width) -> list[int]:
+def column_positions(columns, names, width) -> list:
     """Positions of the columns that a fitted ColumnTransformer names.
 
     Parameters
@@ -316,6 +315,20 @@ def scores_towards(model, X, y, positive) -> np.ndarray:
     return check_score(score, n_rows(X), name=name)
 
 
+def apart(splits, n) -> list:
+    """Folds of n rows; raise a ValueError if one is tested on its training rows."""
+    folds, number = list(splits), np.arange(n)
+    for train, test in folds:
+        both = np.intersect1d(number[train], number[test])
+        if len(both):
+            raise ValueError(
+                "cv must leave the test rows of a fold out of its training rows, got "
+                f"{len(both)} rows in both: ResubstitutionSplit is for scorers such as "
+                "cbauc_scorer, and auc_posterior reports the AUC of a single fit"
+            )
+    return folds
+
+
 def scores_of_clone(estimator, X, y, positive, weight, groups, train, test):
     """Scores of the rows ``test`` by a clone fitted to the rows ``train``."""
     model = fitted_to_rows(estimator, X, y, weight, train, groups)
@@ -346,17 +359,3 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=Non
                 f"X must hold values up to {RANGE[1]:g}, got {X[odd][0]:g}"
             )
     return _fitted(clone(estimator), X, labels, weight, groups)
-
-
-def cached_for(name, estimator, X, y, compute, *more):
-    """``compute()``, cached by the estimator's class and parameters and by the rows.
-
-    An estimator that cannot be pickled is computed every time.
-    """
-    kind = type(estimator)
-    try:
-        known = name, kind.__module__, kind.__qualname__, estimator.get_params()
-        key = joblib.hash((known, get_config(), X, y, more))
-    except Exception:
-        return compute()
-    return CACHE.cached(key, compute)

@@ -6,7 +6,7 @@ front of the linear model, and the objective that the model minimised there
 (:mod:`._objective_of`). For more than two classes there is one for each pair.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -23,10 +23,12 @@ from ..._validation import (
     check_weight,
     positive_and_label,
 )
+from ...leave_pair_out._coordinates import spread
 from ...leave_pair_out._objective import stationarity
 from ...statistics._collections import columns_named, refuse_collection
 from ...statistics._rows import Rows
 from ...statistics._weights import are_counts
+from ._affine_steps import has_frozen
 from ._ensemble import Bag, bag_of
 from ._entered_features import entered_features
 from ._estimators import n_columns, n_rows, take_rows
@@ -35,6 +37,7 @@ from ._opened_model import NOT_LINEAR, NotLinearError, OpenedModel
 
 _LARGEST = 1e70  # size of the largest score: its square and sums do not overflow
 _SAME = 1e-6  # share of the range of the scores that is rounding
+_FAR = 1e-7  # deviation, as a share of the mean, below which a prior sees no feature
 _CLOSE = 0.25  # components per row with which a step has adapted itself to the rows
 
 
@@ -56,6 +59,8 @@ class ScoredRows:
         Rows in front of the linear model.
     group : ndarray of int of shape (n,) or None
         Group of each row; None if rows are independent.
+    clones : dict
+        Scores by clones that left rows out, which pairs of classes share.
     """
 
     estimator: object
@@ -67,6 +72,7 @@ class ScoredRows:
     stages: list
     front: Any
     group: np.ndarray | None = None
+    clones: dict = field(default_factory=dict, init=False, repr=False)
 
     @property
     def dropped(self) -> bool:
@@ -116,6 +122,8 @@ class ScoredRows:
         opened = self.opened
         used = opened.resampled_by or opened.searched_by
         if opened.curved is None or used or self.adapted or self.entered.saw_y:
+            return None
+        if has_frozen(opened.curved):
             return None
         kept = np.flatnonzero(self.as_given[2]) if self.dropped else None
         return bag_of(opened.curved, self.behind, self.front, self.y, self.weight, kept)
@@ -249,12 +257,15 @@ class FittedModel:
         return self.front, self.w_front, used, entered.broken_by or entered.saw_y
 
     def _entered_rows(self, entered):
-        """Rows of the features that entered; None if their scores differ."""
+        """Rows of the features that entered; None if digits are lost there."""
         try:
             X = check_features(entered.features, len(self.scored.y))
         except ValueError:  # texts in columns that no coefficient reaches
             return None
         rows = self.front if X is self.scored.front else self._rows(X)
+        mean, square = spread(rows)
+        if np.any((square > 0) & (square <= rows.n * (_FAR * mean) ** 2)):
+            return None
         with np.errstate(all="ignore"):
             # (A w)ᵀx and wᵀz may differ by a constant only
             rest = np.ptp(rows.X @ (entered.W @ self.mix) - self.score)
@@ -287,7 +298,7 @@ def fitted_models(
     pos_label=None,
     groups=None,
     any_classifier=False,
-) -> list[FittedModel]:
+) -> list:
     """Open a fitted estimator and score rows with it.
 
     Parameters

@@ -31,6 +31,9 @@ from ._estimators import is_known
 
 # class_weight="balanced" of these classes counts rows and ignores their weights
 _BALANCE_ROWS = RidgeClassifier, RidgeClassifierCV
+# Pairs left out at the target of all rows are too high by .4 P/n_c², n_c the smaller
+# class: by .03 at P = n_c²/12 (8 to 100 rows of a class, against fits to other pairs)
+_TARGET_MOVES = 12
 
 
 def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
@@ -119,16 +122,31 @@ def _discriminant(linear, rows, flipped):
         return "discriminant analysis takes no sample_weight"
     if linear.covariance_estimator is not None:
         return "its covariance_estimator changes with every row that is left out"
+    n, P = rows.shape
+    if linear.solver == "svd" and P >= n - 2:
+        return "with features >= rows - 2 its solver 'svd' drops directions"
+    least = min(rows.n_neg, rows.n_pos) ** 2 / _TARGET_MOVES
+    if isinstance(linear.shrinkage, str) and P >= min(n - 2, least):
+        return "with so few rows its automatic shrinkage depends on every row"
+    return solved(linear, rows, flipped)
+
+
+def solved(linear, rows, flipped=False) -> Fit:
+    """A linear discriminant fitted to rows as a ridge, which needs n³ for n < P."""
     automatic, priors = isinstance(linear.shrinkage, str), None
     shrinkage = _ledoit_wolf(rows) if automatic else float(linear.shrinkage or 0.0)
     if linear.solver == "svd":
-        if rows.shape[1] >= rows.shape[0] - 2:
-            return "with features >= rows - 2 its solver 'svd' drops directions"
         shrinkage = 0.0
     elif linear.priors is not None:
         priors = tuple(linear.priors_[::-1] if flipped else linear.priors_)
     # an automatic target is that of the standardised features of each class
     return discriminant_ridge(rows, shrinkage, priors=priors, diagonal=automatic)
+
+
+def is_solved(model) -> bool:
+    """Whether :func:`solved` replaces fits to two classes: of automatic shrinkage."""
+    plain = type(model) is LinearDiscriminantAnalysis and len(model.classes_) == 2
+    return plain and isinstance(model.shrinkage, str)
 
 
 def _ledoit_wolf(rows):
@@ -172,7 +190,7 @@ def _fit(linear, rows, flipped, loss, l2, *, scaled_intercept=False):
     return Fit(Objective(loss, l2, intercept, class_weight), w, b)
 
 
-def class_weight_of(linear, rows: Rows, flipped=False) -> tuple[float, float]:
+def class_weight_of(linear, rows: Rows, flipped=False) -> tuple:
     """Factors by which a model weighs negative and positive rows in its fit.
 
     They multiply the weights of rows, which may have been raised since the fit.

@@ -117,7 +117,7 @@ class OpenedModel:
             return replace(inner, searched_by=inner.searched_by or name)
         return _open_linear(estimator)
 
-    def stages(self, X) -> tuple[list[tuple], Any]:
+    def stages(self, X) -> tuple:
         """``(step, its input, its output)`` of every step, and the rows behind them.
 
         In place of the rows, the decisions of a classifier that is not linear.
