@@ -57,15 +57,6 @@ def loop_placements(neg, pos):
     return np.array(v01), np.array(v10)
 
 
-def loop_delong_variance(neg, pos):
-    """DeLong's variance of one AUC (DeLong et al. 1988, equations 4-6), in loops."""
-    auc = pairwise_auc(neg, pos)
-    v01, v10 = loop_placements(neg, pos)
-    s10 = sum((v - auc) ** 2 for v in v10) / (len(pos) - 1)
-    s01 = sum((v - auc) ** 2 for v in v01) / (len(neg) - 1)
-    return s10 / len(pos) + s01 / len(neg)
-
-
 # ---------------------------------------------------------------- posterior, P > 1
 
 

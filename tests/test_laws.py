@@ -252,7 +252,7 @@ CLASSIFIERS = {
     "LinearDiscriminantROC": classifier(skauc.LinearDiscriminantROC),
 }
 OF_SCORES = {
-    "auc_estimate": intervals("delong", "score"),
+    "auc_estimate": intervals("delong", "score", "hanley_mcneil_score"),
     "auc_estimate, Hanley-McNeil": intervals("hanley_mcneil"),
     "partial_auc": partial_area,
     "compare_auc": comparison,

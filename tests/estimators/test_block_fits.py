@@ -106,16 +106,18 @@ def test_more_features_than_rows_are_gathered(rng, way, sizes):
         assert not hasattr(model, "moments_")
 
 
-def test_partial_fit_of_collections(rng, way):
+@pytest.mark.parametrize("shrinkage", [None, 0.3])
+def test_partial_fit_of_collections(rng, way, shrinkage):
     X, y = make(rng, 2)
-    expected = GaussianAUCClassifier().fit(X, y)
-    model = GaussianAUCClassifier()
+    expected = GaussianAUCClassifier(shrinkage=shrinkage).fit(X, y)
+    model = GaussianAUCClassifier(shrinkage=shrinkage)
     first, *more = way(X[:100], y[:100], sizes=(40, 60))
     model.partial_fit(first, *more, classes=["birch", "ash"])
     model.partial_fit(X[100:103], y[100:103])  # arrays and collections add up
     first, *more = way(X[103:], y[103:], sizes=(3, 134))
     model.partial_fit(first, *more)
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-8)
+    np.testing.assert_allclose(model.intercept_, expected.intercept_, rtol=1e-7)
     assert model.n_features_in_ == P
 
 

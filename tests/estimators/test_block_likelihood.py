@@ -151,20 +151,3 @@ def test_errors_of_all_blocks():
     ):
         model.fit(in_blocks(X, y, np.where(y == 1, 1e-200, 1.0)))
     assert not hasattr(model, "classes_")
-
-
-# Dask --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("chunks", [240, 50, (100, 0, *[1] * 4, 136)])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_dask_arrays(chunks, weighted):
-    array = pytest.importorskip("dask.array")
-    X, y, weight = rows_of()
-    weight = weight if weighted else None
-    expected = IRLSLogisticRegression().fit(X, y, weight)
-    rows = array.from_array(X, chunks=(chunks, 3))
-    labels = array.from_array(y, chunks=50)
-    weights = None if weight is None else array.from_array(weight, chunks=chunks)
-    same(IRLSLogisticRegression().fit(rows, labels, weights), expected)
-    same(IRLSLogisticRegression().fit(rows, y, weight), expected)

@@ -178,19 +178,6 @@ def test_scale_and_sign_are_fixed():
         assert score[labels == 1].mean() > score[labels == 0].mean()
 
 
-@pytest.mark.parametrize("shrinkage", [None, 0.3])
-def test_partial_fit_streams(shrinkage):
-    X, y = two_normals()
-    order = np.random.default_rng(0).permutation(len(y))
-    X, y = X[order], y[order]
-    whole = GaussianAUCClassifier(shrinkage=shrinkage).fit(X, y)
-    model = GaussianAUCClassifier(shrinkage=shrinkage)
-    for part in np.array_split(np.arange(len(y)), 4):
-        model.partial_fit(X[part], y[part], classes=[0, 1])
-    assert model.coef_ == pytest.approx(whole.coef_, rel=1e-7)
-    assert model.intercept_ == pytest.approx(whole.intercept_, rel=1e-7)
-
-
 @pytest.mark.parametrize("threshold", ["youden", "prior"])
 def test_thresholds_and_probabilities(threshold):
     X, y = two_normals()

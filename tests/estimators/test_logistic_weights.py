@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skauc import GaussianAUCClassifier, IRLSLogisticRegression, RowBlocks
+from skauc import GaussianAUCClassifier, IRLSLogisticRegression
 
 
 def rare(rng, n=400):
@@ -43,14 +43,6 @@ def test_class_weights_take_the_sandwich_by_its_definition():
     assert again == pytest.approx(table.standard_error * np.sqrt(n / (n - 3)), rel=1e-9)
     clusters = model.summary(covariance="cluster", groups=np.arange(len(y)), **rows)
     assert clusters.covariance == "cluster"
-
-
-def test_class_weights_in_blocks():
-    X, y = rare(np.random.default_rng(0))
-    blocks = RowBlocks.from_arrays(X, y, n_rows=70)
-    model = IRLSLogisticRegression(class_weight="balanced")
-    found, expected = model.fit(blocks).covariance_, model.fit(X, y).covariance_
-    assert found == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(

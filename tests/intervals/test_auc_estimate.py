@@ -157,23 +157,6 @@ def test_swapping_the_classes_mirrors(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_weights_are_repeated_rows(method):
-    neg, pos = normal_samples(7, 6, seed=5, shift=0.5)
-    y, s = np.repeat([0, 1], [7, 6]), np.concatenate([neg, pos])
-    weight = np.array([2, 1, 0, 3, 1, 1, 2, 1, 1, 2, 0, 1, 3])
-    weighted = auc_estimate(y, s, sample_weight=weight)
-    repeated = auc_estimate(np.repeat(y, weight), np.repeat(s, weight))
-    assert weighted.auc == pytest.approx(repeated.auc, rel=1e-14)
-    assert (weighted.n_neg, weighted.n_pos) == (repeated.n_neg, repeated.n_pos)
-    for got, expected in zip(
-        weighted.confidence_interval(method=method),
-        repeated.confidence_interval(method=method),
-        strict=True,
-    ):
-        assert got == pytest.approx(expected, abs=1e-8)
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_order_of_the_rows_and_monotone_maps(method):
     rng = np.random.default_rng(8)
     shuffle = rng.permutation(len(Y))
@@ -222,40 +205,6 @@ def test_one_row_in_a_class(method):
 
 
 # -------------------------------------------------------------------------- errors
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"y_score": np.where(np.arange(113) == 4, np.nan, NDKA)},
-         "y_score must not be NaN, got nan in row 4"),
-        ({"y_score": NDKA[1:]}, r"each of the 113 rows, got shape \(112,\)"),
-        ({"y_true": np.ones(113)}, "y_true must hold both classes, got only 1.0"),
-        ({"groups": [1, 2]}, "groups must have one value .* 113 rows .* got 2"),
-        ({"sample_weight": -np.ones(113)}, "sample_weight must be 0 or .* got -1.0"),
-    ],
-)  # fmt: skip
-def test_bad_input(change, message):
-    arguments = {"y_true": Y, "y_score": NDKA} | change
-    with pytest.raises(ValueError, match=message):
-        auc_estimate(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"confidence_level": "a"}, "confidence_level must .* 'a'"),
-        ({"confidence_level": 95}, r"confidence_level must lie in \(0, 1\), got 95"),
-        ({"method": "wald"}, "method must be one of 'score', .* got 'wald'"),
-        ({"transform": "log", "method": "delong"}, "transform must be .* got 'log'"),
-        ({"alternative": "both"}, "alternative must be .* got 'both'"),
-        ({"method": "bayesian"}, "method must be one of 'score', .* got 'bayesian'"),
-        ({"method": "bootstrap"}, "method must be one of 'score', .* got 'bootstrap'"),
-    ],
-)
-def test_bad_options(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        auc_estimate(Y, NDKA).confidence_interval(**arguments)
 
 
 @pytest.mark.parametrize("unit", [1e-60, 1 / 113, 1e60])

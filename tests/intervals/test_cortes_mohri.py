@@ -157,8 +157,3 @@ def test_numbers_of_other_shapes():
         moments([1, 2], [1, 2, 3], 1)
     with pytest.raises(ValueError, match=r"n_errors must be a whole .* got \[1, 2\]"):
         cortes_mohri_interval(n_pos=5, n_neg=5, n_errors=[1, 2])
-
-
-def test_errors_of_the_options():
-    with pytest.raises(ValueError, match=r"confidence_level .* got 1.5"):
-        cortes_mohri_interval(1.5, n_pos=5, n_neg=5, n_errors=1)

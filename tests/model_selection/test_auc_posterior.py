@@ -507,14 +507,6 @@ def test_rows_that_are_alike_behind_a_selector_in_any_order():
     assert found == pytest.approx([found[0]] * 4, rel=1e-6)
 
 
-def test_a_clone_is_fitted_and_no_more():
-    pipe = behind(StandardScaler())
-    found = bayesian_val_score(pipe, X, Y)
-    assert not hasattr(pipe[-1], "coef_")
-    expected = auc_posterior(pipe.fit(X, Y), X, Y, rows="training")
-    same(found, expected, rel=1e-12)
-
-
 def test_models_that_rank_nothing():
     flat = with_coef(MODEL, 0 * MODEL.coef_)
     for model, rows, text in (

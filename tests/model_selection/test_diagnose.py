@@ -222,8 +222,8 @@ def test_the_table_shows_what_was_computed():
 def test_fitted_or_not_and_as_its_neighbour():
     pipe = make_pipeline(StandardScaler(), LogisticRegression())
     fresh = diagnose(pipe, X, Y)
-    assert not hasattr(pipe[-1], "coef_")
     neighbour = bayesian_val_score(pipe, X, Y)
+    assert not hasattr(pipe[-1], "coef_")  # a clone is fitted
     assert fresh.posterior.mean() == neighbour.mean()
     fitted = diagnose(pipe.fit(X, Y), X, Y)
     assert str(fitted) == str(fresh)

@@ -437,12 +437,6 @@ def test_jobs_seeds_and_text(search, posterior):
     assert repr(posterior).startswith("SearchPosterior(4 candidates, selected={'log")
 
 
-@pytest.mark.slow
-def test_jobs(search, posterior):
-    parallel = search_posterior(search, X, Y, random_state=0, n_jobs=2)
-    assert same(parallel, posterior)
-
-
 def test_simplest_and_frame(search, posterior):
     assert posterior.simplest(np.arange(4), within=1e9) == 0
     assert posterior.simplest(f"-{NAME}", within=1e9) == 3

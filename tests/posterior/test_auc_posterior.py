@@ -205,14 +205,6 @@ def test_tail_mean_keeps_relative_accuracy(df):
         assert posterior.swapped().mean_probit() == -posterior.mean_probit()
 
 
-def test_mean_probit_ranks_what_the_mean_cannot():
-    D = [10.0, 20.0, 40.0, 80.0]
-    candidates = [AUCPosterior.from_components(d, 0.1, 40.0, 403.0) for d in D]
-    assert {c.mean() for c in candidates[1:]} == {1.0}
-    probits = [c.mean_probit() for c in candidates]
-    assert np.all(np.diff(probits) > 1)
-
-
 def test_small_upper_tail_keeps_its_digits():
     # Many rows, far apart: the spread is in χ², and P(AUC > x) is a χ² tail.
     D, v, q, df = 2.0, 1e-9, 400.0, 400.0
@@ -339,17 +331,6 @@ def test_length_of_w_is_free(covariance, log_c):
         t = 0.3
         for one, other in zip(scaled.rates(10**log_c * t), base.rates(t), strict=True):
             assert one == pytest.approx(other)
-
-
-@covariances
-def test_weights_are_repeated_rows(rng, covariance):
-    X, positive, w = small_problem(rng)
-    weight = rng.integers(0, 4, len(X))
-    repeated = [oracles.repeat_rows(part, weight) for part in (X, positive)]
-    one = project(X, positive, w, some_prior(), covariance, weight).auc()
-    two = project(*repeated, w, some_prior(), covariance).auc()
-    assert one.mean() == pytest.approx(two.mean(), rel=1e-13)
-    assert one.interval() == pytest.approx(two.interval(), rel=1e-9)
 
 
 @covariances

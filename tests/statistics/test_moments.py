@@ -31,20 +31,6 @@ def assert_moments(got, n, mean, scatter, rtol=1e-12):
 # ----------------------------------------------------------------------- oracle
 
 
-def test_two_pass_sums(rng):
-    X = rng.normal(size=(37, 4)) @ rng.normal(size=(4, 4)) + [0, 5, -30, 1e4]
-    assert_moments(Moments.from_samples(X), *oracles.two_pass_moments(X))
-
-
-def test_class_moments_are_the_moments_of_each_class(rng):
-    X, positive = rng.normal(size=(50, 3)), rng.uniform(size=50) < 0.3
-    weight = rng.integers(0, 3, 50)
-    parts = class_moments(X, positive, weight)
-    for part, mask in zip(parts, (~positive, positive), strict=True):
-        rows = oracles.repeat_rows(X[mask], weight[mask])
-        assert_moments(part, *oracles.two_pass_moments(rows))
-
-
 @pytest.mark.parametrize("form", FORMATS)
 def test_sparse_is_dense(form):
     for featurewise in [False, True]:
@@ -170,17 +156,6 @@ def test_many_blocks_are_one(rng, form, featurewise):
     assert_moments(got, n, mean, scatter, rtol=1e-8)
 
 
-def test_one_dimension_is_one_column(rng):
-    x, weight = rng.normal(size=20), rng.uniform(size=20)
-    line, column = (
-        Moments.from_samples(x, weight),
-        Moments.from_samples(x[:, None], weight),
-    )
-    assert np.shape(line.mean) == np.shape(line.scatter) == ()
-    assert float(line.mean) == pytest.approx(column.mean[0], rel=1e-14)
-    assert float(line.scatter) == pytest.approx(column.scatter[0, 0], rel=1e-14)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_constant_feature_has_scatter_exactly_zero(rng, weighted):
     n = 200_000  # of which 65 536 rows are summed at a time
@@ -199,24 +174,15 @@ def test_constant_feature_has_scatter_exactly_zero(rng, weighted):
 # ------------------------------------------------------------------------- edge
 
 
-def test_input_is_never_modified(rng, tmp_path):
-    X = rng.normal(size=(30, 3))
-    np.save(tmp_path / "X.npy", X)
-    frozen = np.load(tmp_path / "X.npy", mmap_mode="r")
-    positive = rng.uniform(size=30) < 0.5
-    weight = rng.uniform(size=30)
-    weight.flags.writeable = False
-    plain = X.copy()
+def test_input_is_never_modified(rng):
+    X, weight = rng.normal(size=(30, 3)), rng.uniform(size=30)
     by_row, by_column = sparse.csr_array(X), sparse.csc_array(X)
-    for sample in (frozen, plain, by_row, by_column):
-        for featurewise in (False, True):
-            class_moments(sample, positive, weight, featurewise=featurewise)
-            class_moments(sample, positive, featurewise=featurewise)
-    Moments.from_samples(plain[:, 0])
-    np.testing.assert_array_equal(frozen, X)
-    np.testing.assert_array_equal(plain, X)
-    np.testing.assert_array_equal(by_row.toarray(), X)
-    np.testing.assert_array_equal(by_column.toarray(), X)
+    for array in (X, weight, by_row.data, by_column.data):
+        array.flags.writeable = False
+    for sample, featurewise in product((X, by_row, by_column), (False, True)):
+        class_moments(sample, weight < 0.5, weight, featurewise=featurewise)
+        class_moments(sample, weight < 0.5, featurewise=featurewise)
+    Moments.from_samples(X[:, 0])
 
 
 def test_no_rows_and_one_row():
