@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 from benchmarks.panel.problems import GROUPS
 
-BOOTSTRAPS, Z95 = 1000, 1.959963984540054
+BOOTSTRAPS, Z95, Z80 = 1000, 1.959963984540054, 1.2815515655446004
 POOLED_GROUPS = {
     "simulated": GROUPS[:2],
     "few signals": GROUPS[2:3],
@@ -24,6 +25,7 @@ POOLED_GROUPS = {
 class Estimates:
     """What a method says of the m candidates of a run.
 
+    ``low, high`` are limits at 95 %, ``low80, high80`` at 80 %.
     ``score`` ranks them (None: by ``auc``); NaN in ``auc`` is "does not know", perhaps
     because of an error in ``raised``, or because no more than ``asked`` were requested.
     """
@@ -34,6 +36,8 @@ class Estimates:
     score: np.ndarray | None = None
     raised: set = frozenset()
     asked: int | None = None
+    low80: np.ndarray | None = None
+    high80: np.ndarray | None = None
 
 
 def record(run, name, answer):
@@ -41,9 +45,14 @@ def record(run, name, answer):
     truth, known, peer = run.truth, np.isfinite(answer.auc), run.peer
     score = answer.auc if answer.score is None else answer.score
     chosen = np.argmax(np.where(np.isfinite(score), score, -np.inf))
-    cover = np.full(len(truth), np.nan)
-    if answer.low is not None:
-        cover = covered(truth, run.truth_variance, answer)
+    # 5-fold CV's interval is Student's t of its folds
+    reach = stdtrit(4, 0.975) * run.folds.std(axis=0, ddof=1) / np.sqrt(5)
+    folds = np.clip(peer - reach, 0, 1), np.clip(peer + reach, 0, 1)
+
+    def covers(middle, low, high, z=Z95):
+        if low is None:
+            return np.nan
+        return mean(covered(truth, run.truth_variance, middle, low, high, z))
 
     def mean(values):
         return float(values[known].mean()) if known.any() else np.nan
@@ -59,16 +68,21 @@ def record(run, name, answer):
         "cv error": mean(np.abs(peer - truth)),
         "loss": float(truth.max() - truth[chosen]),
         "cv loss": float(truth.max() - truth[np.argmax(peer)]),
-        "cover": mean(cover),
+        "cover": covers(answer.auc, answer.low, answer.high),
+        "cover80": covers(answer.auc, answer.low80, answer.high80, Z80),
+        "width": np.nan if answer.low is None else mean(answer.high - answer.low),
+        "cv cover": covers(peer, *folds),
+        "cv width": mean(folds[1] - folds[0]),
+        "square": mean((answer.auc - truth) ** 2 - run.truth_variance),
         "unknown": float(1 - known.sum() / (answer.asked or len(known))),
         "raised": sorted(answer.raised),
     }
 
 
-def covered(truth, variance, answer):
+def covered(truth, variance, middle, low, high, z):
     """Whether each interval holds the truth, which is known up to a variance."""
-    low = answer.auc - np.hypot(answer.auc - answer.low, Z95 * np.sqrt(variance))
-    high = answer.auc + np.hypot(answer.high - answer.auc, Z95 * np.sqrt(variance))
+    low = middle - np.hypot(middle - low, z * np.sqrt(variance))
+    high = middle + np.hypot(high - middle, z * np.sqrt(variance))
     return (low <= truth) & (truth <= high)
 
 

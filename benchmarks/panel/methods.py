@@ -52,15 +52,16 @@ def _posterior(run, prior="adaptive", score=None, ranked=False, reported=None):
 
     def ask(model, X, y):
         posterior = auc_posterior(model, X, y, prior=prior)
-        answer = posterior.mean(), *posterior.interval(0.95)
+        inner = posterior.interval(0.8)
+        answer = posterior.mean(), *posterior.interval(0.95), *inner
         return (*answer, posterior.choice()) if ranked else answer
 
-    answers, raised = _each(run, ask, 4 if ranked else 3, reported)
-    *answers, chosen = answers if ranked else (*answers, None)
+    answers, raised = _each(run, ask, 6 if ranked else 5, reported)
+    auc, low, high, *inner, chosen = answers if ranked else (*answers, None)
     if score is not None:
         chosen, raised = score[0][0], score[1] | raised
     asked = None if reported is None else len(reported)
-    return Estimates(*answers, chosen, raised, asked)
+    return Estimates(auc, low, high, chosen, raised, asked, *inner)
 
 
 def _each(run, ask, width=1, places=None):

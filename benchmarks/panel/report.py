@@ -23,7 +23,7 @@ import pandas as pd
 
 from benchmarks.panel.families import FAMILIES, LINEAR
 from benchmarks.panel.halves import HALVES
-from benchmarks.panel.judging import POOLED_GROUPS, ratio, record
+from benchmarks.panel.judging import POOLED_GROUPS, Z95, ratio, record
 from benchmarks.panel.methods import METHODS, timed
 from benchmarks.panel.problems import GROUPS
 from benchmarks.panel.runs import Key, Run
@@ -72,8 +72,16 @@ def summary(found):
         ("loss/CV", "loss", "cv loss"),
         ("bias", "bias", "one"),
         ("covers", "cover", "one"),
+        ("covers at 80 %", "cover80", "one"),
+        ("width/CV", "width", "cv width"),
     ):
         row[name], row[f"{name} SE"] = ratio(good[own], good[peer], good["cluster"])
+    # root mean squares of the error and of the deviation that the interval states
+    stated = np.sqrt(np.mean((good["width"] / 2 / Z95) ** 2))
+    made = np.sqrt(max(good["square"].mean(), 0))
+    row["error/deviation"] = made / stated if stated > 0 else np.nan
+    for name in ("width", "cv width", "cv cover"):
+        row[name] = good[name].mean()
     unknown, seconds = found["unknown"].mean(), found["seconds"].median()
     return row | {"unknown": unknown, "ms": 1e3 * seconds}
 

@@ -12,7 +12,7 @@ from benchmarks.panel import compare_models, defaults, null, report, width
 from benchmarks.panel.auc import delong, hanley_mcneil
 from benchmarks.panel.families import LINEAR, Family, coefficients
 from benchmarks.panel.halves import HALVES, half_of_design, half_of_set
-from benchmarks.panel.judging import Estimates, covered, ratio
+from benchmarks.panel.judging import covered, ratio
 from benchmarks.panel.problems import GROUPS, make
 from benchmarks.panel.real import real_names
 from benchmarks.panel.runs import Key, Run
@@ -100,9 +100,10 @@ def test_coverage_allows_for_the_truth_being_an_estimate():
     true = 0.7 + s * rng.standard_normal(n)  # posterior N(.7, s²)
     seen = true + np.sqrt(v) * rng.standard_normal(n)
     e = np.full(n, 0.7)
-    answer = Estimates(e, e - 1.96 * s, e + 1.96 * s)
-    assert abs(covered(true, np.zeros(n), answer).mean() - 0.95) < 0.005
-    assert abs(covered(seen, np.full(n, v), answer).mean() - 0.95) < 0.005
+    z = 1.96
+    answer = e, e - z * s, e + z * s
+    assert abs(covered(true, np.zeros(n), *answer, z).mean() - 0.95) < 0.005
+    assert abs(covered(seen, np.full(n, v), *answer, z).mean() - 0.95) < 0.005
 
 
 def test_standard_error_of_a_ratio_by_clusters():
