@@ -395,8 +395,6 @@ def check_non_negative(sample_weight, n: int):
 
 def check_column(name: str, values) -> np.ndarray:
     """Check a one-dimensional array, or one column of a two-dimensional one."""
-    if type(values) is np.ndarray and values.ndim == 1 and values.dtype.kind != "c":
-        return values
     refuse_collection(name, values)
     try:
         array = np.asarray(values)

@@ -73,8 +73,8 @@ class FitRows:
         """The rows of positive weight."""
         if self.weight is None or self.weight.all():
             return self
-        kept, blocks = self.weight > 0, isinstance(self.X, BlockMatrix)
-        X = self.X.where(kept) if blocks else self.X[kept]
+        kept = self.weight > 0
+        X = self.X.where(kept) if isinstance(self.X, BlockMatrix) else self.X[kept]
         columns = {name: getattr(self, name) for name in _COLUMNS}
         given = {name: v[kept] for name, v in columns.items() if v is not None}
         return replace(self, X=X, **given)

@@ -47,8 +47,11 @@ def separation_of(objective, point, decrement2):
     rows, coding = objective.rows, objective.coding
     bound = _MUCH_LARGER * max(decrement2, _EPS * rows.total)
     products = objective.sums(_interior, point.theta, bound)
+    G = objective.coordinates.by_theta(products)
+    # products of directions that are rounding
+    G[np.abs(G) <= (len(G) * _EPS) ** 2 * np.abs(G).max()] = 0
     # a basis of the θ without products
-    G, root = unit_diagonal(objective.coordinates.by_theta(products))
+    G, root = unit_diagonal(G)
     space = linalg.null_space(G, rcond=_NO_PRODUCT) / root[:, None]
     if not space.shape[1]:
         return None

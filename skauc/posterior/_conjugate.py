@@ -271,4 +271,4 @@ def _smallest_eigenvalue(scale):
         raise ValueError(
             f"scale must be a symmetric (P, P) matrix, got shape {scale.shape}"
         )
-    return float(np.linalg.eigvalsh((scale + scale.T) / 2)[0])
+    return float(np.linalg.eigvalsh(scale)[0])
