@@ -214,20 +214,15 @@ def compare_auc(
     border = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     if null is not None:
         return _of_constant(first, region, float(null), border, alternative, names)
-    if method != "permutation":
-        for one in sets:
-            one.samples[0].warn_of_few()
-    if n > 2:
-        S, pair = first.covariance(np.eye(n)), partial(first.compare, names)
-        return AUCComparisons._of(names, first.auc, S, first.smaller, pair)
-    if len(first.auc) == 1:
+    if method == "permutation":
+        result = first.compare(names, 0, 1, border, alternative)
+        pvalue = permutation_pvalue(*first.samples, alternative, number, rng)
+        return replace(result, permutation_pvalue=pvalue)
+    for one in sets:
+        one.samples[0].warn_of_few()
+    if len(sets) == 2:
         return _of_different_rows(sets, border, alternative, method, names)
-    result = first.compare(names, 0, 1, border, alternative)
-    if method != "permutation":
-        return result
-    a, b = first.samples
-    pvalue = permutation_pvalue(a, b, alternative, number, rng)
-    return replace(result, permutation_pvalue=pvalue)
+    return _of_same_rows(first, border, alternative, names)
 
 
 def _named(first, *others):
@@ -279,6 +274,15 @@ def _of_constant(scores, region, constant, border, alternative, names) -> AUCCom
         width=width, names=(names[0], f"{constant:g}"), _estimate=estimate,
         pos_label=sample.pos_label,
     )  # fmt: skip
+
+
+def _of_same_rows(scores, null, alternative, names) -> AUCComparison | AUCComparisons:
+    """Compare the AUCs of two or more scores of the same rows."""
+    pair = partial(scores.compare, names)
+    if len(names) == 2:
+        return pair(0, 1, null, alternative)
+    S = scores.covariance(np.eye(len(names)))
+    return AUCComparisons._of(names, scores.auc, S, scores.smaller, pair)
 
 
 def _of_different_rows(sets, null, alternative, method, names) -> AUCComparison:
