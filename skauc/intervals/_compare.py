@@ -216,7 +216,8 @@ def compare_auc(
         return _of_constant(first, region, float(null), border, alternative, names)
     if method == "permutation":
         result = first.compare(names, 0, 1, border, alternative)
-        pvalue = permutation_pvalue(*first.samples, alternative, number, rng)
+        a, b = first.samples
+        pvalue = permutation_pvalue(a, b, alternative, number, rng)
         return replace(result, permutation_pvalue=pvalue)
     for one in sets:
         one.samples[0].warn_of_few()
