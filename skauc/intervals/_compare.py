@@ -223,18 +223,15 @@ def compare_auc(
 
 def _of_sets(sets, region, null, border, alternative, method, names):
     """Compare an AUC with a constant, two AUCs, or all pairs of more."""
-    first, n = sets[0], len(names)
     if null is not None:
-        return _of_constant(first, region, float(null), border, alternative, names)
+        constant = float(null)
+        return _of_constant(sets[0], region, constant, border, alternative, names)
     if method != "permutation":
         for one in sets:
             one.samples[0].warn_of_few()
-    if n > 2:
-        S, pair = first.covariance(np.eye(n)), partial(first.compare, names)
-        return AUCComparisons._of(names, first.auc, S, first.smaller, pair)
-    if len(first.auc) == 1:
+    if len(sets) == 2:
         return _of_different_rows(sets, border, alternative, method, names)
-    return first.compare(names, 0, 1, border, alternative)
+    return _of_same_rows(sets[0], border, alternative, names)
 
 
 def _named(first, *others):
@@ -286,6 +283,15 @@ def _of_constant(scores, region, constant, border, alternative, names) -> AUCCom
         width=width, names=(names[0], f"{constant:g}"), _estimate=estimate,
         pos_label=sample.pos_label,
     )  # fmt: skip
+
+
+def _of_same_rows(scores, null, alternative, names) -> AUCComparison | AUCComparisons:
+    """Compare the AUCs of two or more scores of the same rows."""
+    pair = partial(scores.compare, names)
+    if len(names) == 2:
+        return pair(0, 1, null, alternative)
+    S = scores.covariance(np.eye(len(names)))
+    return AUCComparisons._of(names, scores.auc, S, scores.smaller, pair)
 
 
 def _of_different_rows(sets, null, alternative, method, names) -> AUCComparison:
