@@ -428,20 +428,16 @@ TOGETHER = {  # calls that lack or contradict something
         ["groups", "1 group"],
     ),
     "folds of training rows": (
-        lambda: skauc.cross_val_auc(
-            LogisticRegression(), X, Y, skauc.ResubstitutionSplit()
-        ),
+        lambda: skauc.cross_val_auc(fitted(), X, Y, skauc.ResubstitutionSplit()),
         ["cv", "20 rows in both", "ResubstitutionSplit", "auc_posterior"],
     ),
-    "folds that overlap in a comparison": (
-        lambda: skauc.compare_cross_val_auc(
-            [fitted(), fitted()], X, Y, [(np.arange(12), np.arange(10, 20))] * 2
-        ),
-        ["cv", "2 rows in both"],
+    "folds that overlap": (
+        lambda: skauc.compare_cross_val_auc([fitted()] * 2, X, Y, [(range(12), [9])]),
+        ["cv", "1 rows in both"],
     ),
-    "folds of masks that overlap": (
-        lambda: skauc.make_cv_auc_scorer(cv=[(ONES > 0, SCORE > 0)])(fitted(), X, Y),
-        ["cv", "rows in both"],
+    "folds of masks": (
+        lambda: skauc.make_cv_auc_scorer(cv=[(ONES > 0, Y > 0)])(fitted(), X, Y),
+        ["cv", "10 rows in both"],
     ),
     "one group a fold": (
         lambda: skauc.cross_val_auc(LogisticRegression(), X, Y, LeaveOneOut()),

@@ -97,7 +97,8 @@ def cross_val_auc(
         If the estimator has neither ``decision_function`` nor ``predict_proba`` and is
         no regressor.
     ValueError
-        If a test fold has fewer than two rows of a class or a training fold has none.
+        If a test fold has fewer than two rows of a class, a training fold has none, or
+        both have rows in common.
 
     Warns
     -----
@@ -340,8 +341,8 @@ def compare_cross_val_auc(
         no regressor.
     ValueError
         If there are fewer than two estimators or folds, names are not unique, a test
-        fold has fewer than two rows of a class or a training fold has none, or an
-        option is invalid.
+        fold has fewer than two rows of a class, a training fold has none, both have
+        rows in common, or an option is invalid.
 
     Warns
     -----

@@ -26,6 +26,8 @@ from 500 rows on, folds 5 from 500 rows on, and a scorer, where no model of the 
 holds or there are groups, makes 5 fits. Rows left out with their groups speak alone:
 the model of the data set takes rows for independent. A member of a bag that is not a
 tree is fitted once more, to see that these rows are those of the fit, in this order.
+A discriminant of automatic shrinkage with many features has samples, whose fits are
+solved as ridges. Fits are never cached: a name does not tell the code of a class.
 
 A step has adapted itself to the rows if it projects on more than n/4 components (PCA,
 truncated SVD, Nyström): its components then contain the noise of each row. On 100 and

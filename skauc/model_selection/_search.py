@@ -195,7 +195,8 @@ def search_posterior(
     Answers: how certain is the choice of the best candidate, how much AUC may a wrong
     choice cost, and how large is the AUC of the selected candidate after correction for
     its selection? All candidates share one model of the data set, so that common errors
-    cancel in their differences. Costs one fit per candidate, and the refits of
+    cancel in their differences. Costs one fit per candidate, five more for each that is
+    not linear (none for forests and bagging), and the refits of
     :func:`skauc.auc_posterior` for the selected one.
 
     Parameters

@@ -198,7 +198,7 @@ def test_refits_that_are_requested(refits, steps, fits):
     assert len(fits) == 1 + refits
     score = make_cbauc_scorer(**question)(model, X, Y)
     assert score == pytest.approx(found.choice(), rel=1e-9)
-    assert len(fits) == 1 + refits  # the clones of the report are kept
+    assert len(fits) == 1 + 2 * refits
 
 
 def test_a_closed_form_fits_nothing(fits):
@@ -546,6 +546,8 @@ BROKEN = behind(SelectKBest(k=2), PolynomialFeatures(2))
 NEVER = AdaptivePrior(refits=0)
 L1 = REFITTED["l1"]
 ROWS = {"rows": "training"}
+METHOD = FunctionTransformer(SelectKBest(k=3).fit(X, Y).transform)
+FROZEN = "a FrozenEstimator, .* is not refitted, .*: if it was fitted to these rows"
 SENTENCES = {
     "few rows": (
         lambda: fitted(L1, X[40:57], Y[40:57]),
@@ -600,20 +602,14 @@ SENTENCES = {
     "frozen": (
         lambda: (FrozenEstimator(MODEL), X, Y),
         {"prior": AdaptivePrior(refits=3)},
-        "a FrozenEstimator, .* is not refitted, .*: if it was fitted to these rows",
+        FROZEN,
     ),
     "frozen members": (
         lambda: fitted(BaggingClassifier(FrozenEstimator(MODEL), 80), X, Y),
         {},
-        "a FrozenEstimator, .* is not refitted, .*: if it was fitted to these rows",
+        FROZEN,
     ),
-    "a method of a fitted step": (
-        lambda: fitted(
-            behind(FunctionTransformer(SelectKBest(k=3).fit(X, Y).transform)), X, Y
-        ),
-        {},
-        "a FrozenEstimator, .* whose method .*: if it was fitted to these rows",
-    ),
+    "a method of a fitted step": (lambda: fitted(behind(METHOD), X, Y), {}, FROZEN),
     "folds as lists": (
         lambda: fitted(
             CalibratedClassifierCV(cv=list(StratifiedKFold(3).split(X, Y))), X, Y

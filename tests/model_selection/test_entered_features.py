@@ -348,6 +348,14 @@ def _first_50(X):
     return X[:, :50]
 
 
+def test_features_far_from_0_behind_a_scaler_are_those_near_0():
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    expected = bayesian_val_score(model, X, Y).mean()
+    for far in (1e8, 1e8 * (np.arange(12) < 2), 1e12):
+        found = bayesian_val_score(model, X + far, Y).mean()
+        assert found == pytest.approx(expected, rel=1e-4)
+
+
 def test_a_step_that_clips_these_rows_is_not_affine_here():
     cut = make_pipeline(MinMaxScaler(clip=True), LogisticRegression()).fit(X, Y)
     cut[0].min_ *= 0.5

@@ -44,7 +44,6 @@ from skauc import (
     GaussianAUCClassifier,
     UntrustedAUCWarning,
     auc_posterior,
-    clear_cache,
 )
 from skauc.results import PairwiseAUCPosterior
 from skauc.statistics._rows import Cache
@@ -445,16 +444,6 @@ def test_a_scaled_smooth_model_needs_no_clone(count_fits):
     assert not fits
 
 
-def test_clones_are_kept_for_the_next_candidate(count_fits):
-    here, _ = halves(60, 10)
-    models = [Perceptron().fit(*here) for _ in range(3)]
-    fits = count_fits(Perceptron)
-    clear_cache()
-    for model in models:
-        assert judged(model, *here) == TRAINING
-    assert len(fits) == 1
-
-
 def test_fits_that_only_answer_a_question_are_silent():
     here, there = halves(60, 20)
     model = LinearSVC(loss="hinge", max_iter=3).fit(*here)
@@ -471,25 +460,6 @@ def test_held_out_rows_of_two_features_do_not_pass_for_training_rows():
         here, there = halves(20, 2, seed)
         detected += judged(LogisticRegression().fit(*here), *there) == TRAINING
     assert detected <= 1
-
-
-@pytest.mark.parametrize(
-    "model", [SVC(kernel="linear"), GaussianNB(), Perceptron()], ids=str
-)
-def test_the_rows_that_are_scored_belong_to_the_question(model):
-    """One half of the rows has weight 0, then the other half: as with no cache."""
-    (X, y), (others, labels) = halves(60, 8)
-    X, y = np.r_[X, others], np.r_[y, labels]
-    model = clone(model).fit(X, y)
-    first = np.repeat([1.0, 0.0], 60)
-    for weights in ((first, 1 - first), (1 - first, first)):
-        clear_cache()
-        found = [judged(model, X, y, weight) for weight in weights]
-        expected = []
-        for weight in weights:
-            clear_cache()
-            expected.append(judged(model, X, y, weight))
-        assert found == expected
 
 
 def test_pca_of_true_and_false():
