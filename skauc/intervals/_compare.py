@@ -213,6 +213,17 @@ def compare_auc(
     names = tuple(names or (chr(ord("a") + k) if k < 26 else str(k) for k in range(n)))
     # border of H₀: A_a − A_b = −margin for "greater", margin for "less"
     border = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
+    result = _of_sets(sets, region, null, border, alternative, method, names)
+    if method != "permutation":
+        return result
+    a, b = first.samples
+    pvalue = permutation_pvalue(a, b, alternative, number, rng)
+    return replace(result, permutation_pvalue=pvalue)
+
+
+def _of_sets(sets, region, null, border, alternative, method, names):
+    """Compare an AUC with a constant, two AUCs, or all pairs of more."""
+    first, n = sets[0], len(names)
     if null is not None:
         return _of_constant(first, region, float(null), border, alternative, names)
     if method != "permutation":
@@ -223,12 +234,7 @@ def compare_auc(
         return AUCComparisons._of(names, first.auc, S, first.smaller, pair)
     if len(first.auc) == 1:
         return _of_different_rows(sets, border, alternative, method, names)
-    result = first.compare(names, 0, 1, border, alternative)
-    if method != "permutation":
-        return result
-    a, b = first.samples
-    pvalue = permutation_pvalue(a, b, alternative, number, rng)
-    return replace(result, permutation_pvalue=pvalue)
+    return first.compare(names, 0, 1, border, alternative)
 
 
 def _named(first, *others):

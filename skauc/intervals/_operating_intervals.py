@@ -23,8 +23,7 @@ from ._resampling import DRAWS, bayesian_weights
 RATES = ("sensitivity", "specificity")
 _VALUES = ("ppv", "npv")
 _RATIOS = ("lr_positive", "lr_negative")
-_SHARES = ("accuracy", "f1")
-NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, *_SHARES, "youden_j")
+NAMES = ("threshold", *RATES, *_VALUES, *_RATIOS, "accuracy", "f1", "youden_j")
 # A rate at a target of the other rate, whose threshold is estimated
 CROSSED = dict(zip(RATES, RATES[::-1], strict=True))
 _STEP = 1e-20  # of a derivative by an imaginary step, which loses no digits

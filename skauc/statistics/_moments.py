@@ -335,10 +335,10 @@ def _dense(X, group, weight, featurewise):
     rows, P = np.flatnonzero(group), X.shape[1]
     found = Moments(0.0, np.zeros(P), np.zeros(P if featurewise else (P, P)))
     # the first row (0 without rows): deviations of constant features are exactly 0
-    origin = dense(X[rows[:1]]).astype(float).sum(axis=0)
+    origin = np.asarray(dense(X[rows[:1]]), dtype=float).sum(axis=0)
     for part in parts_of(len(rows), block_rows(P, least=1 if featurewise else P)):
         at = rows[part]
-        Z = dense(X[at]).astype(float, copy=False)
+        Z = np.asarray(dense(X[at]), dtype=float)  # a copy
         Z -= origin
         w = np.ones(len(at)) if weight is None else weight[at]
         n = float(w.sum())

@@ -134,34 +134,27 @@ def test_ratios_by_the_closed_form():
 @pytest.mark.parametrize("name", ["lr_positive", "lr_negative", "ppv", "npv"])
 def test_coverage_of_ratios_over_all_tables(n_neg, n_pos, name):
     """Of normal scores, at known thresholds and at one for a sensitivity of .9."""
-    y, below = np.repeat([0, 1], [n_neg, n_pos]), np.arange(n_neg + 1)
-    limits = []
+    y, below, tables = np.repeat([0, 1], [n_neg, n_pos]), np.arange(n_neg + 1), []
     for tp in range(n_pos + 1):
-        score = np.concatenate(
-            [below[:-1], np.full(tp, n_neg), np.full(n_pos - tp, -1)]
-        )
+        score = np.concatenate([below[:-1], np.where(np.arange(n_pos) < tp, n_neg, -1)])
         points = operating_points(y, score, threshold=n_neg - below, prevalence=0.02)
-        limits.append(points.confidence_interval(name=name))
+        tables.append(points.confidence_interval(name=name))
 
     def coverage(hits, tables):
         alarms = stats.norm.sf(stats.norm.isf(hits) + 1.2)
-        ratio = (1 - hits) / (1 - alarms)
-        if name in ("lr_positive", "ppv"):
-            ratio = hits / alarms
-        value = {"ppv": ratio / (ratio + 49), "npv": 49 / (49 + ratio)}.get(name, ratio)
-        low, high = np.moveaxis(tables, 1, 0)
-        inside = (low <= value) & (value <= high)
+        good, bad = hits / alarms, (1 - hits) / (1 - alarms)
+        value = {"ppv": good / (good + 49), "npv": 49 / (49 + bad), "lr_positive": good}
+        low, high = np.moveaxis(np.array(tables), 1, 0)
+        inside = (low <= value.get(name, bad)) & (value.get(name, bad) <= high)
         return inside @ stats.binom.pmf(below, n_neg, alarms)
 
-    hits = stats.norm.sf(np.linspace(-1.7, 0.3, 21))
-    tables = np.array(limits)
-    known = [
-        coverage(h, tables) @ stats.binom.pmf(range(n_pos + 1), n_pos, h) for h in hits
-    ]
-    assert np.mean(known) >= 0.94
-    k = int(np.ceil(0.9 * n_pos))
+    hits = np.linspace(0.4, 0.95)
+    share = stats.binom.pmf(np.arange(n_pos + 1), n_pos, hits[:, None])
+    known = share * [coverage(h, tables) for h in hits]
+    assert known.sum(axis=1).mean() >= 0.94
+    k = int(np.ceil(0.9 * n_pos))  # the k-th positive is the threshold
     hits = stats.beta.ppf((np.arange(200) + 0.5) / 200, k, n_pos - k + 1)
-    assert np.mean([coverage(h, tables[[k]]) for h in hits]) >= 0.93
+    assert np.mean([coverage(h, tables[k : k + 1]) for h in hits]) >= 0.93
 
 
 def test_empty_cells():
@@ -422,18 +415,12 @@ def test_a_difference_without_an_error_is_sure():
 def test_accuracy_at_a_prevalence_has_the_limits_of_both_rates():
     """``p̂ ∓ √Σ {w (r̂ − limit)}²`` of both rates r (Zou & Donner 2008)."""
     points = operating_points(*normal_rows(), threshold=0.5, prevalence=0.2)
-    accuracy = 0.2 * points.sensitivity + 0.8 * points.specificity
+    names, weight = ("sensitivity", "specificity"), np.array([[0.2], [0.8]])
+    rates = np.array([getattr(points, name) for name in names])
+    limits = np.array([points.confidence_interval(name=name) for name in names])
+    gaps = np.hypot(*(weight[:, None] * (limits - rates[:, None])))
+    accuracy = (weight * rates).sum(axis=0)
     assert points.accuracy == pytest.approx(accuracy)
-    limits = [
-        points.confidence_interval(name=name) for name in ("sensitivity", "specificity")
-    ]
-    gaps = [
-        np.hypot(
-            0.2 * (points.sensitivity - limits[0][side]),
-            0.8 * (points.specificity - limits[1][side]),
-        )
-        for side in (0, 1)
-    ]
     low, high = points.confidence_interval(name="accuracy")
     assert low == pytest.approx(accuracy - gaps[0])
     assert high == pytest.approx(accuracy + gaps[1])

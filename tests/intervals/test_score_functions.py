@@ -45,5 +45,5 @@ def test_an_auc_that_the_ranks_exclude_is_doubted(of, rng):
     y = np.repeat([0, 1], 150)
     score = rng.normal(size=300) + y
     assert of(y, score) == pytest.approx(0.76, abs=0.06)  # normal scores: no doubt
-    with pytest.warns(UntrustedAUCWarning, match="0.5.* outside the 95 % interval"):
+    with pytest.warns(UntrustedAUCWarning, match="outside the 95 % interval"):
         assert of(y, np.exp(3 * score)) < 0.6
