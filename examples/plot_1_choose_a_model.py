@@ -90,9 +90,9 @@ def how_sure(search, X_train, y_train):
 
 # %%
 # Step 4: prefer a simple model. ``simplest`` chooses the smallest C whose AUC is within
-# one standard deviation of the best; the deviation is that of the difference.
+# half a standard deviation of the best; the deviation is that of the difference.
 def choose_simple(search, X_train, y_train, X_test, y_test):
-    """Print the choice of the one-standard-deviation rule, and its hold-out AUC."""
+    """Print the simplest good choice, and its hold-out AUC."""
     posterior = search_posterior(search, X_train, y_train, random_state=0)
     chosen = posterior.params[posterior.simplest(name)]
     model = clone(pipe).set_params(**chosen).fit(X_train, y_train)

@@ -49,7 +49,7 @@ class SearchDisplay(Display):
     intervals_ : matplotlib ErrorbarContainer or None
         In all other cases.
     selected_, one_sd_ : matplotlib Line2D or None
-        Marks of the selected candidate and of the simplest candidate within one
+        Marks of the selected candidate and of the simplest candidate within half a
         standard deviation of the best.
     selected_interval_ : matplotlib ErrorbarContainer or None
         Interval of the selected candidate, beside a line.

@@ -52,7 +52,7 @@ from ..leave_pair_out._bootstrap import (
     weighted_auc,
 )
 from ..leave_pair_out._folds import FOLDS, repeated_folds
-from ..leave_pair_out._groups import FEWEST, OF_FOLDS, auc_of_groups, sums_of_scores
+from ..leave_pair_out._groups import FEWEST, auc_of_groups, sums_of_scores
 from ..leave_pair_out._left_out import PairRows, Source, second_source
 from ..leave_pair_out._objective import STOPPED
 from ..leave_pair_out._out_of_bag import OF_CURVED, pairs_out_of_bag
@@ -265,7 +265,7 @@ def _by_clones(model, K, verbose, whole):
             sums_of_scores(score, positive, weight, front.group)
             for score, weight in zip(scores, mass, strict=True)
         )
-        return Source(*auc_of_groups(sums, front, OF_FOLDS), "group folds")
+        return Source(*auc_of_groups(sums, front), "group folds")
     auc = weighted_auc(scores, positive, mass)
     if folds:
         return Source(auc, _variance(auc, model), "folds")
