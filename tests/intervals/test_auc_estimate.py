@@ -102,13 +102,6 @@ def test_wald_limits_stay_between_0_and_1():
     assert (low, high) == (pytest.approx(estimate.auc - half), 1)
 
 
-def test_delong_of_two_rows():
-    """``Σ_c Σ (V − A)²/{n_c(n_c − 1)}`` of negatives 1 and 3, positives 2 and 4."""
-    estimate = estimate_of(np.array([1.0, 3.0]), np.array([2.0, 4.0]))
-    expected = 2 * (2 * 0.25**2) / 2
-    assert estimate.standard_error("delong") ** 2 == pytest.approx(expected)
-
-
 def test_zero_variance_is_clopper_pearson():
     estimate = estimate_of(np.arange(5), np.arange(5, 11))
     expected = stats.binomtest(5, 5).proportion_ci(0.95)

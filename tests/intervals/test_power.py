@@ -197,6 +197,9 @@ def test_error_texts_of_power(options, text):
         auc_power(**{"auc": 0.8, "n_pos": 20, "n_neg": 20, **options})
 
 
+TOO_LARGE = r"needs a larger effect or width, got a study of more than 2\*\*40"
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
@@ -204,22 +207,10 @@ def test_error_texts_of_power(options, text):
         ({"power": 1.0}, r"power must lie in \(0, 1\), got 1.0"),
         ({"width": 0}, r"width must lie in \(0, 1\), got 0.0"),
         ({"power": 0.8, "ratio": 0}, "ratio must be finite and > 0, got 0.0"),
-        (
-            {"power": 0.8, "null": 0.8},
-            r"needs a larger effect or width, got a study of more than 2\*\*40",
-        ),
-        (
-            {"power": 0.8, "null": 0.9, "alternative": "greater"},
-            r"needs a larger effect or width, got a study of more than 2\*\*40",
-        ),
-        (
-            {"power": 0.8, "null": 0.7, "alternative": "less"},
-            r"needs a larger effect or width, got a study of more than 2\*\*40",
-        ),
-        (
-            {"power": 0.8, "null": 0.8 + 1e-9},
-            r"needs a larger effect or width, got a study of more than 2\*\*40",
-        ),
+        ({"power": 0.8, "null": 0.8}, TOO_LARGE),
+        ({"power": 0.8, "null": 0.9, "alternative": "greater"}, TOO_LARGE),
+        ({"power": 0.8, "null": 0.7, "alternative": "less"}, TOO_LARGE),
+        ({"power": 0.8, "null": 0.8 + 1e-9}, TOO_LARGE),
         ({"width": 0.1, "alternative": "less"}, "alternative must not be given with"),
     ],
 )

@@ -71,23 +71,10 @@ def count(block):
 
 
 def test_rows_come_in_the_order_of_the_numbers(pair):
-    for rows in [
-        slice(None),
-        slice(None, None, 3),
-        slice(2, 5),
-        [4, 0, -1, 3, 3],
-        [],
-        "mask",
-    ]:
-        X, matrix = pair
-        mask = np.arange(len(X)) % 3 == 1
-        rows = (
-            mask
-            if rows == "mask"
-            else np.array(rows, dtype=int)
-            if rows == []
-            else rows
-        )
+    X, matrix = pair
+    slices = slice(None), slice(None, None, 3), slice(2, 5)
+    mask, nothing = np.arange(len(X)) % 3 == 1, np.array([], dtype=int)
+    for rows in (*slices, [4, 0, -1, 3, 3], nothing, mask):
         found = matrix[rows]
         found = found.toarray() if sparse.issparse(found) else found
         assert found == pytest.approx(X[rows], rel=1e-14)

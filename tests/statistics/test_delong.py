@@ -47,29 +47,6 @@ def test_published_variances_and_covariances_of_proc():
         assert got[i, j] == pytest.approx(value, rel=1e-12)
 
 
-def test_obuchowski_by_loops(rng):
-    positive = rng.random(40) < 0.4
-    score = rng.integers(0, 9, 40) + 3.0 * positive
-    group = rng.integers(0, 12, 40)
-    got = clustered(score[None], positive, group)
-    expected = oracles.loop_obuchowski(score, positive, group)
-    assert got[0, 0] == pytest.approx(expected, rel=1e-12)
-
-
-def clustered(scores, positive, group, weight=None):
-    weight = np.ones(len(positive)) if weight is None else weight
-    parts = [
-        placements(s[~positive], s[positive], weight[~positive], weight[positive])
-        for s in scores
-    ]
-    v01, v10 = (np.stack(v) for v in zip(*parts, strict=True))
-    number = np.unique(group, return_inverse=True)[1]
-    return clustered_covariance(
-        v01, v10, number[~positive], number[positive],
-        weight[~positive], weight[positive],
-    )  # fmt: skip
-
-
 # ------------------------------------------------------------------------- laws
 
 
