@@ -124,7 +124,7 @@ def cross_val_auc(
     In simulations of 100 and 450 rows and of 40 and 150 groups of 6, with 10 to 2000
     features, L2, hinge loss and trees, the interval of 95 % held ½ on noise in .94 to 1
     (a mean of .96 for rows, .98 for groups), and the mean AUC with a signal in .93 to
-    1. It is up to 1.6 times too wide where the fit hardly varies: few features and a
+    1. It is up to 1.7 times too wide where the fit hardly varies: few features and a
     strong signal. Whether an AUC is above chance is a question for
     :func:`skauc.auc_permutation_test`.
 

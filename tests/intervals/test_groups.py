@@ -1,5 +1,6 @@
 """Laws of groups of dependent rows, for all calls of scores or probabilities."""
 
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -17,19 +18,17 @@ DRAWN = {"n_resamples": 50}
 RATES = "sensitivity", "specificity", "ppv", "lr_positive", "youden_j"
 
 
-def points(*names, draws=False, **rule):
+def points(*names, draws=None, **rule):
     def call(y, score, **given):
-        result = skauc.operating_points(y, score, **rule, **given)
-        drawn = DRAWN if draws else {}
-        return [result.confidence_interval(name=name, **drawn) for name in names]
+        found = skauc.operating_points(y, score, **rule, **given).confidence_interval
+        return [found(name=name, **(draws or {})) for name in names]
 
     return call
 
 
 def compared(y, score, **given):
-    rule = {"specificity": 0.7, **given}
-    a, b = (skauc.operating_points(y, x, **rule) for x in (score, score[::-1]))
-    return a.compare(b, **DRAWN).standard_error
+    points = partial(skauc.operating_points, y, specificity=0.7, **given)
+    return points(score).compare(points(score[::-1]), **DRAWN).standard_error
 
 
 def calibration(y, score, **given):
@@ -46,15 +45,26 @@ def picture(kind):
     return call
 
 
+def of_three(function):
+    def call(y, score, **given):
+        columns = np.column_stack([-score, score, score**2])
+        found = function(np.where(score > 1.5, 2, y), columns, **given)
+        return getattr(found, "average", lambda: found)().standard_error
+
+    return call
+
+
 CALLS = {
     "auc": lambda y, s, **k: skauc.auc_estimate(y, s, **k).confidence_interval(),
     "curve": lambda y, s, **k: skauc.empirical_roc(y, s, **k).band(**DRAWN).low,
     "threshold": points(*RATES, "accuracy", "f1", threshold=[0.0, 1.0]),
     "prevalence": points("ppv", "accuracy", "f1", threshold=0.5, prevalence=0.1),
-    "population": points("ppv", draws=True, sensitivity=0.8, at="population"),
+    "population": points("ppv", draws=DRAWN, sensitivity=0.8, at="population"),
     "order": points("threshold", specificity=0.7, at="population"),
-    "best": points(*RATES, "lr_negative", draws=True, best="youden"),
+    "best": points(*RATES, "lr_negative", draws=DRAWN, best="youden"),
     "compared": compared,
+    "one vs rest": of_three(skauc.one_vs_rest_auc),
+    "hand till": of_three(skauc.hand_till_auc),
     "calibration": calibration,
     "calibration picture": picture(skauc.CalibrationDisplay),
     "decisions": picture(skauc.DecisionCurveDisplay),
@@ -67,13 +77,12 @@ def test_laws_of_groups(name):
         first, second = (np.array(x, float) for x in (first, second))
         np.testing.assert_allclose(first, second, rtol=1e-7, atol=1e-9)
 
-    def call(groups, y=Y, score=SCORE, **given):
-        return CALLS[name](y, score, groups=groups, **given)
+    def call(groups, rows=slice(None), **given):
+        return CALLS[name](Y[rows], SCORE[rows], groups=groups, **given)
 
-    rows = CALLS[name](Y, SCORE)
-    same(call(np.arange(72)), rows)
-    grouped = call(G)
-    assert not np.allclose(np.array(grouped, float), np.array(rows, float))
+    alone, grouped = call(None), call(G)
+    same(call(np.arange(72)), alone)
+    assert not np.allclose(np.array(grouped, float), np.array(alone, float))
     kinds = G + 10**18, [f"p{g}" for g in G], pd.Categorical(G), -G.astype(object)
     for other in kinds:
         same(call(other), grouped)
@@ -81,11 +90,10 @@ def test_laws_of_groups(name):
     same(call(G, sample_weight=weight), call(G, sample_weight=weight / 1000))
     twice, order = np.repeat(np.arange(72), 2), RNG.permutation(72)
     if name not in ("best", "compared"):  # they draw a weight for each row
-        same(call(G[order], Y[order], SCORE[order]), grouped)
-        equal = call(G[twice], Y[twice], SCORE[twice])
+        same(call(G[order], order), grouped)
         if name not in ("calibration picture", "population", "order"):  # count rows
-            same(equal, call(G, sample_weight=np.full(72, 2)))
-            same(equal, grouped)  # copies in a group add nothing
+            same(call(G[twice], twice), call(G, sample_weight=np.full(72, 2)))
+            same(call(G[twice], twice), grouped)  # copies in a group add nothing
     for bad in (np.zeros(72), G[:5], np.where(G, G, np.nan), [None, *G[1:]]):
         with pytest.raises(ValueError, match="groups"):
             call(bad)

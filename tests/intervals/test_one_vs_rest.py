@@ -52,26 +52,13 @@ def test_two_classes_are_delongs():
     assert average.standard_error == pytest.approx(error, rel=1e-12)
 
 
-def test_clusters_of_one_are_rows_and_those_of_weight_zero_are_none():
+def test_clusters_of_weight_zero_are_none():
     y, score = draw(np.random.default_rng(5))
     weight = np.arange(150) % 3
-    rows = one_vs_rest_auc(y, score).average()
-    alone = one_vs_rest_auc(y, score, groups=np.arange(150)).average()
-    assert alone.standard_error == pytest.approx(rows.standard_error, rel=1e-9)
     given = {"sample_weight": weight, "groups": np.arange(150) // 2}
     counted = {name: values[weight > 0] for name, values in given.items()}
     kept = one_vs_rest_auc(y[weight > 0], score[weight > 0], **counted)
     assert same(one_vs_rest_auc(y, score, **given), kept)
-
-
-def test_rows_twice_in_clusters_add_no_certainty():
-    y, score = draw(np.random.default_rng(6))
-    once = one_vs_rest_auc(y, score, groups=np.arange(150)).average()
-    twice = one_vs_rest_auc(
-        np.tile(y, 2), np.tile(score, (2, 1)), groups=np.tile(np.arange(150), 2)
-    ).average()
-    assert twice.standard_error == pytest.approx(once.standard_error, rel=1e-9)
-    assert twice.n_smallest == once.n_smallest
 
 
 @pytest.mark.parametrize(
