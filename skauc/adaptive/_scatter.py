@@ -67,8 +67,8 @@ class Scatter:
     b : ndarray of shape (r,)
         ``Vᵀd``.
     n_neg, n_pos : float
-    traces : ndarray of shape (2,)
-        Traces of the standardised scatters of both classes.
+    spread : ndarray of shape (2,)
+        ``tr Σ_c / tr Σ`` for both classes; 1 for a class of one row.
     """
 
     inverse_scale: np.ndarray
@@ -79,7 +79,7 @@ class Scatter:
     b: np.ndarray
     n_neg: float
     n_pos: float
-    traces: np.ndarray
+    spread: np.ndarray
 
     @classmethod
     def of(cls, rows) -> Scatter:
@@ -90,7 +90,7 @@ class Scatter:
             rows.X, rows.positive, rows.weight, featurewise=by_rows
         )
         neg, pos = _uncertain(neg, pos)
-        inverse_scale, d, traces = _standardised(neg, pos)
+        inverse_scale, d, spread = _standardised(neg, pos)
         if by_rows:
             # RRᵀ and W = RᵀR have the same eigenvalues; RRᵀ is n×n
             G = _gram(rows, [neg, pos], inverse_scale)
@@ -102,16 +102,7 @@ class Scatter:
             W = (neg.scatter + pos.scatter) * inverse_scale * inverse_scale[:, None]
             values, basis = positive_eigen(W)
             b = basis.T @ d
-        return cls(inverse_scale, d, values, basis, by_rows, b, neg.n, pos.n, traces)
-
-    @property
-    def spread(self) -> np.ndarray:
-        """``tr Σ_c / tr Σ`` for both classes; 1 for a class of one row."""
-        sizes = np.array([self.n_neg, self.n_pos])
-        pooled = self.traces.sum() / max(self.n - 2, 1)
-        # tr Σ_c is unknown for a class of one row
-        own = self.traces / np.where(sizes > 1, sizes - 1, 1.0) / pooled
-        return np.where(sizes > 1, own, 1.0)
+        return cls(inverse_scale, d, values, basis, by_rows, b, neg.n, pos.n, spread)
 
     @property
     def excess(self) -> float:
@@ -214,7 +205,7 @@ def _squares(neg, pos):
 
 
 def _standardised(neg, pos):
-    """One over the deviation of each feature, the mean difference d, traces of W_c.
+    """One over the deviation of each feature, the mean difference d, ``spread``.
 
     A feature that does not vary has 0 in place of one over its deviation.
     """
@@ -227,4 +218,8 @@ def _standardised(neg, pos):
         )
     inverse = np.zeros(len(variance))
     inverse[varies] = 1 / np.sqrt(variance[varies])
-    return inverse, (pos.mean - neg.mean) * inverse, squares @ inverse**2
+    sizes, traces = np.array([neg.n, pos.n]), squares @ inverse**2
+    pooled = traces.sum() / max(sizes.sum() - 2, 1)
+    # tr Σ_c is unknown for a class of one row
+    own = traces / np.where(sizes > 1, sizes - 1, 1.0) / pooled
+    return inverse, (pos.mean - neg.mean) * inverse, np.where(sizes > 1, own, 1.0)

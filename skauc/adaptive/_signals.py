@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logsumexp, poch
+from scipy.special import expit, logsumexp, poch, softmax
 
 from ._covariance import Covariance
 from ._scatter import Direction, Scatter
@@ -120,7 +120,7 @@ def signals_under(covariance, scatter, rows, power) -> Signals:
     # a third of the prior mass each; no signal is excluded where only dense ones are
     # tried, as for the single score of held-out rows
     evidence = np.array([0.0 if slab else -np.inf, log_dense, log_few])
-    shares = np.exp(evidence - logsumexp(evidence))
+    shares = softmax(evidence)
     return Signals(covariance, shares, weight, shrink, probit, slab)
 
 
@@ -170,7 +170,7 @@ def _signal_to_noise(covariance, scatter, attainable):
 def _weigh(evidence):
     """Log of the mean evidence of components, which to keep, and their weights."""
     log_evidence = logsumexp(evidence) - np.log(len(evidence))
-    weight = np.exp(evidence - logsumexp(evidence))
+    weight = softmax(evidence)
     kept = weight > _LEAST
     return float(log_evidence), kept, weight[kept] / weight[kept].sum()
 

@@ -25,11 +25,11 @@ class DaskBlocks(RowBlocks):
         ``X.shape[1:]``; None if it is not known.
     names : list or None
         Columns of a data frame.
-    called : (str, str), default=("X", "y")
+    called : (str, str)
         Names of X and y in an error.
     """
 
-    def __init__(self, parts, n_features, names=None, called=("X", "y")):
+    def __init__(self, parts, n_features, names, called):
         super().__init__(parts)
         self.parts, self.n_features = parts, n_features
         self.feature_names, self._called = names, called
@@ -105,9 +105,7 @@ def _added(*results):
     return add_all(results)
 
 
-def open_collections(
-    X, y=None, sample_weight=None, called=("X", "y")
-) -> DaskBlocks | None:
+def open_collections(X, y, sample_weight, called) -> DaskBlocks | None:
     """Blocks of X, y and weights if one of them is a Dask collection, else None.
 
     Parameters
@@ -115,7 +113,7 @@ def open_collections(
     X : anything, or tuple of anything
         A tuple holds several scores of the same rows: the columns of X.
     y, sample_weight : anything
-    called : (str, str), default=("X", "y")
+    called : (str, str)
 
     Raises
     ------

@@ -121,8 +121,9 @@ class PairRows:
     @classmethod
     def of(cls, order, rows, limit) -> PairRows:
         """At most ``limit`` rows of each class, evenly spaced in the given order."""
-        sample = even_sample(order, rows.positive, rows.weight, limit)
-        (neg, mass_neg), (pos, mass_pos) = sample
+        (neg, mass_neg), (pos, mass_pos) = even_sample(
+            order, rows.positive, rows.weight, limit
+        )
         return cls(neg, pos, mass_neg, mass_pos)
 
     @property

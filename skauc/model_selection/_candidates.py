@@ -86,9 +86,9 @@ class Candidate:
 def candidate(evaluation: Evaluation) -> Candidate:
     """An evaluated model as a candidate."""
     posterior, model = evaluation.posterior, evaluation.model
-    known = posterior, evaluation.choice
+    choice = evaluation.choice
     if evaluation.reason_unranked is not None:  # the AUC is certainly ½
-        return Candidate(*known, np.zeros(len(model.score)))
+        return Candidate(posterior, choice, np.zeros(len(model.score)))
     mean, variance = posterior.probit_moments()
     deviation = float(np.sqrt(variance))
     if evaluation.held_out:
@@ -97,14 +97,14 @@ def candidate(evaluation: Evaluation) -> Candidate:
         placed = row_placements(model.score, pos, front.weight)
         placed /= np.where(pos, front.n_pos, front.n_neg)
         rows = deviation * _unit(_deviations(placed, front))
-        return Candidate(*known, rows, luck=deviation, held_out=True)
+        return Candidate(posterior, choice, rows, luck=deviation, held_out=True)
     along = _unit(_deviations(model.score, model.front))
     source = evaluation.source
     alone = model.broken_by is not None or evaluation.without_model
     if not evaluation.question.adaptive or alone:
         # a conjugate posterior, or one from rows left out only
         luck = 0.0 if source is None else deviation
-        return Candidate(*known, deviation * along, luck=luck)
+        return Candidate(posterior, choice, deviation * along, luck=luck)
     projection = evaluation.projection
     between, within = projection.beliefs
     # near an AUC of 1 the spread of the components may exceed that of the posterior
@@ -120,7 +120,8 @@ def candidate(evaluation: Evaluation) -> Candidate:
         # an error of the source enters with w_c²: _search Notes
         luck = CONTRAST**2 * np.sqrt(size.excess(source) * size.variance(mean))
     return Candidate(
-        *known,
+        posterior,
+        choice,
         most * within * along,
         most * between,
         projection.model.key,

@@ -92,11 +92,6 @@ def few_groups(rows) -> Iterator[str]:
         )
 
 
-def not_counts(weight) -> list:
-    """Sentence if weights are not counts of rows."""
-    return [] if are_counts(weight) else [NOT_COUNTS]
-
-
 def rounded_decisions(score_range, intercept) -> Iterator[str]:
     """Sentence if a large intercept leaves few distinct values of decision_function."""
     # float64 numbers near the intercept b are eps |b| apart

@@ -19,6 +19,7 @@ from ..leave_pair_out._left_out import Source
 from ..posterior._auc_posterior import AUCPosterior, point_mass_at_half, shifted
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._levels import shrunk_auc
+from ..statistics._weights import NOT_COUNTS, are_counts
 from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
 from ._question import Question
@@ -96,11 +97,13 @@ class Evaluation:
     @cached_property
     def posterior(self) -> AUCPosterior:
         """Posterior of the AUC with all doubts about it."""
-        known = {"rows": self.verdict, "pos_label": self.model.pos_label}
-        if self.reason_unranked is not None:
+        if self.reason_unranked is None:
+            posterior = replace(self._joined(), warnings=tuple(self.doubts))
+        else:
             warn_undefined(self.reason_unranked)
-            return replace(point_mass_at_half(), **known)
-        return replace(self._joined(), warnings=tuple(self.doubts), **known)
+            posterior = point_mass_at_half()
+        label = self.model.pos_label
+        return replace(posterior, rows=self.verdict, pos_label=label)
 
     @property
     def choice(self) -> float:
@@ -188,7 +191,7 @@ class Evaluation:
             return []  # variances over groups do not depend on the scale of weights
         rows = self.sample.all_rows
         given = rows.weight / np.where(rows.positive, *rows.raised[::-1])
-        return doubts.not_counts(given)
+        return [] if are_counts(given) else [NOT_COUNTS]
 
     def warn(self, *, once=False) -> None:
         """Issue the doubts as warnings; ``once`` per data set, for a search."""
