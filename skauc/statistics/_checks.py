@@ -45,8 +45,9 @@ def check_integer(name, value, low=-(2**53), high=2**53) -> int:
     number = _real(value)
     if low <= number <= high and number == np.floor(number):
         return int(value)
-    ranged = high < 2**53 or number > high
-    rule = f"from {low} to {high}" if ranged else f">= {low}"
+    rule = f"from {low} to {high}"
+    if high == 2**53:
+        rule = "<= 2**53" if number > high else f">= {low}"
     raise ValueError(f"{name} must be a whole number {rule}, got {short(value)}")
 
 

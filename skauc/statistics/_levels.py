@@ -254,12 +254,9 @@ def empirical_auc(score, positive, weight=None) -> float:
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), default=None
     """
-    parts = [
-        None if x is None else x[side]
-        for x in (score, weight)
-        for side in (~positive, positive)
-    ]
-    return Levels.of(*parts).auc
+    classes = ~positive, positive
+    weights = () if weight is None else (weight[side] for side in classes)
+    return Levels.of(*(score[side] for side in classes), *weights).auc
 
 
 def delong_covariance(v01, v10, weight_neg=None, weight_pos=None):
