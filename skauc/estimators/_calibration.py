@@ -7,7 +7,6 @@ probabilities p are correct.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import chdtrc, expit, log_expit, logit
 
 from .._validation import ScoredRows
@@ -218,20 +217,19 @@ def inner_probabilities(probability):
     return np.clip(probability, low, high)
 
 
-def logistic_fit(X, rows):
+def logistic_fit(X, rows, offset=None):
     """The maximum-likelihood fit of columns X to the labels of the rows."""
-    given = FitRows(X, rows.positive.astype(np.int64), np.arange(2), rows.weight)
+    y, classes = rows.positive.astype(np.int64), np.arange(2)
+    given = FitRows(X, y, classes, rows.weight, offset)
     return LogisticProblem(given.classes).maximise(given)
 
 
-def influences(X, rows, found):
+def influences(X, rows, found, offset=0.0):
     """Influence of each row on the intercept and the coefficients, (k + 1, n)."""
     design = np.column_stack([np.ones(len(X)), X])
     coefficients = np.append(found.intercept, found.coef[0])
-    # H⁻¹ x̃ (y − p)
-    return found.covariance @ (
-        design.T * (rows.positive - expit(design @ coefficients))
-    )
+    p = expit(offset + design @ coefficients)
+    return found.covariance @ (design.T * (rows.positive - p))  # H⁻¹ x̃ (y − p)
 
 
 def estimate_of(rows, probability) -> CalibrationEstimate:
@@ -250,7 +248,8 @@ def estimate_of(rows, probability) -> CalibrationEstimate:
     # ℓ(a = 0, b = 1) = −Σ w log(1 + e^{∓logit}), − for events;  LR = 2(ℓ̂ − ℓ)
     perfect = count @ log_expit(np.where(positive, logits, -logits))
     statistic = max(float(2 * (found.log_likelihood - perfect)), 0.0)
-    level, information = _level(logits, positive, count)
+    none = np.zeros((len(logits), 1))
+    at_slope_1 = logistic_fit(none, rows, logits)
     U = influences(logits[:, None], rows, found)
     # groups multiply each variance by its design effect, and divide the statistic by
     # their mean over uncorrelated combinations (Rao and Scott)
@@ -258,40 +257,19 @@ def estimate_of(rows, probability) -> CalibrationEstimate:
         # combinations with Σ w u uᵀ = I
         apart = np.linalg.solve(np.linalg.cholesky((U * count) @ U.T), U)
         statistic /= np.mean([rows.effect(u) for u in apart])
-    parts = *U, positive - expit(level + logits)  # the intercept first
-    variances = *np.diag(np.asarray(found.covariance)), 1 / information
+    parts = *U, influences(none, rows, at_slope_1, logits)[0]  # the intercept first
+    variances = [*np.diag(found.covariance), at_slope_1.covariance[0, 0]]
     effects = [rows.effect(u) for u in parts]
     of_intercept, of_slope, of_level = np.sqrt(np.multiply(variances, effects))
     return CalibrationEstimate(
         slope=float(found.coef[0, 0]),
         intercept=float(found.intercept[0]),
-        in_the_large=level,
+        in_the_large=float(at_slope_1.intercept[0]),
         standard_error=np.array([of_slope, of_intercept, of_level]),
         statistic=statistic,
         pvalue=float(chdtrc(2, statistic)),
         pos_label=rows.pos_label,
     )
-
-
-def _level(logits, positive, count):
-    """The a where ``Σ expit(a + logit)`` is the number of events; its information.
-
-    It lies between the two values of a that move the largest and the smallest logit to
-    the log-odds of the events. Bisection also works for probabilities without
-    information at a = 0, for which Newton's method fails.
-    """
-    share, away = count / count.sum(), np.where(positive, -1, 1)
-    base = np.log(share[positive].sum()) - np.log(share[~positive].sum())
-
-    def excess(a):
-        # Σ w (p − y)/Σ w with −(1 − p) for events and p for others, without subtraction
-        return share @ (away * expit(away * (a + logits)))
-
-    # at these ends every a + logit is below, or above, the log-odds of the events
-    low, high = base - logits.max() - 1, base - logits.min() + 1
-    level = brentq(excess, low, high, xtol=1e-14, rtol=1e-15)
-    p, q = expit(level + logits), expit(-level - logits)
-    return level, count @ (p * q)  # Σ w p(1 − p)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -20,10 +20,10 @@ from ..statistics._checks import (
     refuse_ignored,
     short,
 )
-from ..statistics._levels import without_rounding
+from ..statistics._levels import Levels
 from ..statistics._row_blocks import RowBlocks
 from ..statistics._types import ArrayLike, Seed, Values
-from ..statistics._wald import ALTERNATIVES
+from ..statistics._wald import check_alternative
 from ._auc_estimate import AUCEstimate
 from ._comparison import AUCComparison, AUCComparisons
 from ._partial_auc import WHOLE, PartialAUC, PartOfSample, Region
@@ -194,7 +194,6 @@ def compare_auc(
     >>> round(result.difference, 2), round(result.pvalue, 2)
     (0.14, 0.06)
     """
-    check_option("alternative", alternative, ALTERNATIVES)
     check_option("method", method, METHODS)
     number = check_integer("n_resamples", n_resamples, 100, 10**7)
     rng = generator(random_state)
@@ -323,15 +322,7 @@ def _check_question(n, y_true_b, null, margin, alternative, width):
             f"y_true_b must come with one score_b only, got {n - 1} further scores"
         )
     check_interval("margin", margin, 0, 1, closed="left")
-    if margin and alternative == "two-sided":
-        raise ValueError(
-            "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
-        )
-    if n > 2 and alternative != "two-sided":
-        raise ValueError(
-            "alternative must be 'two-sided' for more than two scores, got "
-            f"{alternative!r}"
-        )
+    check_alternative(alternative, margin, "scores" if n > 2 else None)
 
 
 def _of_both(name, value, y_true_b):
@@ -375,9 +366,8 @@ def error_of(variance, largest, same=False) -> float:
 def same_ranking(a, b) -> bool:
     """Whether two scores order their rows alike, ties included."""
     # dense ranks are equal if order and ties are equal
-    scores = map(without_rounding, (a, b))
-    a, b = (np.unique(score, return_inverse=True)[1] for score in scores)
-    return bool((a == b).all())
+    ranks = (Levels.of(score, score[:0]).row_levels[0] for score in (a, b))
+    return np.array_equal(*ranks)
 
 
 @dataclass(frozen=True, eq=False)

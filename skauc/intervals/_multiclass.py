@@ -184,9 +184,7 @@ def _averaged(parts, terms, cluster) -> AveragedAUC:
     influence: np.ndarray = np.zeros(1 + max(rows.max() for _, rows in terms))
     for sample, rows in terms:
         sample.warn_of_few()
-        sides = ~sample.positive, sample.positive
-        for side, u in zip(sides, sample.influences(), strict=True):
-            influence[rows[side]] += u / len(terms)
+        influence[rows] += sample.influences() / len(terms)
     if cluster is not None:  # which may hold rows of several classes
         influence = np.bincount(cluster, influence)
     error = float(np.sqrt(influence @ influence))  # Var Ā = Σ influence²

@@ -18,7 +18,7 @@ from .._validation import check_either
 from ..statistics._checks import check_numbers, check_option, refuse_ignored, short
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ..statistics._types import ArrayLike, Values
-from ..statistics._wald import ALTERNATIVES
+from ..statistics._wald import check_alternative
 from ._limits import bisected
 
 _NO_ERROR = 1e-14  # standard error of scores of correlation 1, which is rounding
@@ -100,15 +100,11 @@ class Plan:
         mann_whitney = not two and is_half.all()
         if method is None:
             method = "obuchowski" if mann_whitney else "binormal"
-        check_option("alternative", alternative, ALTERNATIVES)
+        check_alternative(alternative, margin)
         check_option("method", method, VARIANCES)
         if correlation is not None and not two:
             raise ValueError(
                 f"correlation must come with auc2, got {short(correlation)} alone"
-            )
-        if margin.any() and alternative == "two-sided":
-            raise ValueError(
-                "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
             )
         law = alternative, VARIANCES[method], mann_whitney
         plan = cls(*checked, margin, two, _correlations(correlation), *law)

@@ -192,18 +192,19 @@ class Sample:
         classes = zip(placed, self.counts, strict=True)
         return [(v - w @ v / w.sum()) / w.sum() for v, w in classes]
 
-    def influences(self) -> list:
-        """Influence of each row on the AUC, by class (section 1).
+    def influences(self) -> np.ndarray:
+        """Influence of each row on the AUC, in their order (section 1).
 
         ``w (V − A)/√{n(n − 1)}``, or without clusters √w in place of w: the squares, of
         sums over the clusters if there are any, add up to the variance.
         """
         self.check_two()
-        classes = zip(self.influence, self.counts, self.independent, strict=True)
-        return [
-            u * (np.sqrt(w) if self.clusters is None else w) * np.sqrt(n / (n - 1))
-            for u, w, n in classes
-        ]
+        rows, sides = np.empty(len(self.positive)), (~self.positive, self.positive)
+        classes = self.influence, self.counts, self.independent
+        for side, u, w, n in zip(sides, *classes, strict=True):
+            copies = np.sqrt(w) if self.clusters is None else w
+            rows[side] = u * copies * np.sqrt(n / (n - 1))
+        return rows
 
     def effect_of(self, neg, pos) -> float:
         """Design effect of an estimate with these influences of the rows, by class."""

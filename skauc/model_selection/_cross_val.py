@@ -19,13 +19,13 @@ from ..intervals._cross_val_comparison import (
     CrossValAUCComparisons,
 )
 from ..intervals._multiclass import AveragedAUC
+from ..intervals._sample import Sample
 from ..leave_pair_out._groups import of_few_groups, sums_of_scores, without_each
-from ..statistics._checks import as_verbosity, check_interval, check_option, short
+from ..statistics._checks import as_verbosity, check_interval, short
 from ..statistics._collections import columns_named, refuse_collection
-from ..statistics._levels import placements
 from ..statistics._rows import class_units
 from ..statistics._types import ArrayLike, Values
-from ..statistics._wald import ALTERNATIVES
+from ..statistics._wald import check_alternative
 from ._doubts import warn_of_copies
 from .reading._estimators import (
     apart,
@@ -176,7 +176,23 @@ def _split(cv, X, y, positive, groups, params):
         cv = StratifiedGroupKFold(cv)
     splits = check_cv(cv, positive, classifier=True).split(X, y, groups)
     folds = apart(splits, len(positive))
+    for fold in folds:
+        _check_fold(*(positive[rows] for rows in fold))
     return folds, check_groups(groups, len(positive))
+
+
+def _check_fold(train, test):
+    """Raise if rows of a class are missing, or alone in the test rows."""
+    if len(np.unique(train)) < 2:
+        raise ValueError(
+            "cv must leave rows of both classes in every training fold, got one class"
+        )
+    least = min(test.sum(), (~test).sum())
+    if least < 2:
+        raise ValueError(
+            "cv must put at least two rows of each class into every test fold, got "
+            f"{least}; use StratifiedKFold, or StratifiedGroupKFold for groups"
+        )
 
 
 def _held_out_scores(
@@ -195,10 +211,6 @@ def _held_out_scores(
 
 def _fold_scores(estimator, X, y, positive, params, train, test):
     """Scores of the test rows by a clone that was fitted to the training rows."""
-    if len(np.unique(positive[train])) < 2:
-        raise ValueError(
-            "cv must leave rows of both classes in every training fold, got one class"
-        )
     how = {"return_estimator": True, "error_score": "raise", "scoring": _no_score}
     fitted = cross_validate(estimator, X, y, cv=[(train, test)], params=params, **how)
     [model] = fitted["estimator"]
@@ -215,9 +227,10 @@ def _fold_influence(scores, tests, positive, groups):
         return _group_influence(scores, tests, positive, groups)
     auc, influence = np.empty(len(tests)), np.zeros(len(positive))
     for v, (score, test) in enumerate(zip(scores, tests, strict=True)):
-        auc[v], part = _one_fold(score, positive[test])
+        [sample] = Sample.split([score], positive[test], None, None)
+        auc[v] = sample.auc
         # Influences are summed before they are squared: repeated folds share rows.
-        influence[test] += part / len(tests)
+        influence[test] += sample.influences() / len(tests)
     return auc, influence
 
 
@@ -229,7 +242,6 @@ def _group_influence(scores, tests, positive, groups):
     """
     n, auc, without = len(positive), [], []
     for values, test in zip(scores, tests, strict=True):
-        _check_sizes(positive[test])
         score, tested = np.zeros((2, n))
         score[test], tested[test] = values, 1.0
         sums = sums_of_scores(score, positive, tested, groups, sole=True)
@@ -244,27 +256,6 @@ def _group_influence(scores, tests, positive, groups):
 def _no_score(estimator, X, y):
     """Return 0: only the models and the rows of the folds are used."""
     return 0.0
-
-
-def _one_fold(score, positive):
-    """AUC of one fold, and ``(V_i − A)/√{n_c(n_c − 1)}`` of its rows."""
-    _check_sizes(positive)
-    v01, v10 = placements(score[~positive], score[positive])
-    auc, influence = v10.mean(), np.empty(len(score))
-    for mask, v in ((positive, v10), (~positive, v01)):
-        # (V − A)/n · √{n/(n − 1)}: squares add up to DeLong's variance.
-        influence[mask] = (v - auc) / np.sqrt(len(v) * (len(v) - 1))
-    return auc, influence
-
-
-def _check_sizes(positive):
-    """Raise if a fold has fewer than two rows of a class."""
-    counts = positive.sum(), (~positive).sum()
-    if min(counts) < 2:
-        raise ValueError(
-            "cv must put at least two rows of each class into every test fold, got "
-            f"{min(counts)}; use StratifiedKFold, or StratifiedGroupKFold for groups"
-        )
 
 
 def compare_cross_val_auc(
@@ -410,13 +401,8 @@ def compare_cross_val_auc(
     0.77
     """
     names, models = _named(estimators)
-    check_option("alternative", alternative, ALTERNATIVES)
+    check_alternative(alternative, several="estimators" if len(models) > 2 else None)
     check_interval("rope", rope, 0, 1, closed="left")
-    if len(models) > 2 and alternative != "two-sided":
-        raise ValueError(
-            "alternative must be 'two-sided' for more than two estimators, got "
-            f"{alternative!r}"
-        )
     positive, label = positive_and_label(y, pos_label=pos_label)
     refuse_collection("X", X)
     X, y = indexable(X, check_labels(y))

@@ -205,17 +205,6 @@ def rounded_runs(ordered) -> np.ndarray:
     return begin + np.column_stack([first, last])[narrow & alone]
 
 
-def without_rounding(score) -> np.ndarray:
-    """Scores in which those that differ by rounding only are equal."""
-    ordered = np.sort(score)
-    low, high = ordered[rounded_runs(ordered).T]
-    if len(low) == 0:
-        return score
-    at = np.maximum(np.searchsorted(low, score, side="right") - 1, 0)
-    inside = (low[at] <= score) & (score <= high[at])
-    return np.where(inside, low[at], score)
-
-
 def height(x, y, at, side="right"):
     """Height of the path of corners (x, y) at x = ``at``.
 

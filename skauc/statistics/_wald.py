@@ -43,6 +43,20 @@ class Interval(NamedTuple):
     high: Any
 
 
+def check_alternative(alternative, margin=0.0, several=None):
+    """Check the side of a test, also with a margin or for ``several`` AUCs in words."""
+    check_option("alternative", alternative, ALTERNATIVES)
+    if np.any(margin) and alternative == "two-sided":
+        raise ValueError(
+            "alternative must be 'greater' or 'less' with a margin, got 'two-sided'"
+        )
+    if several and alternative != "two-sided":
+        raise ValueError(
+            f"alternative must be 'two-sided' for more than two {several}, got "
+            f"{alternative!r}"
+        )
+
+
 def interval_tails(confidence_level, alternative="two-sided") -> tuple[float, float]:
     """Probabilities of a true value below and above the limits.
 
