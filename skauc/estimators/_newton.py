@@ -244,7 +244,7 @@ class Climb(NamedTuple):
 
 def climb(objective, point, basis=None, *, tol=1e-8, max_iter=50) -> Climb:
     """Take Newton steps with halving from a point, within the span of a basis."""
-    smallest = tol**2 * objective.rows.total / objective.rows.n_rows
+    smallest = tol**2 * objective.rows.total  # by weight: copies change nothing
     for n_iter in range(max_iter + 1):
         step = newton_step(objective, point, basis)
         rounding = _EPS * abs(point.objective)  # smaller gains are rounding
