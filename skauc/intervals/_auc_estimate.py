@@ -131,7 +131,7 @@ def auc_estimate(
     (0.45, 0.98)
     """
     given = y_true, y_score, sample_weight, groups, pos_label
-    return AUCEstimate._of(sample_of(*given, keep_order=False))
+    return AUCEstimate._of(sample_of(*given))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
