@@ -27,6 +27,7 @@ from ..statistics._weights import (
 
 FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
 FEW_GROUPS = 15  # groups of a class that hardly determine a variance
+_UNITS = ("rows", FEW_ROWS), ("groups", FEW_GROUPS)  # without and with clusters
 MOST_ROWS = 2.0**53  # of more rows variances are 0 and products overflow
 
 
@@ -98,10 +99,8 @@ class Sample:
     def sizes(self) -> tuple:
         """Rows of each class, or the sums of their weights."""
         if self.weights is None:
-            neg, pos = self.scores
-            return len(neg), len(pos)
-        neg, pos = self.weights
-        return float(neg.sum()), float(pos.sum())
+            return tuple(map(len, self.scores))
+        return tuple(float(weight.sum()) for weight in self.weights)
 
     @cached_property
     def independent(self) -> tuple:
@@ -122,9 +121,7 @@ class Sample:
 
     def warn_of_few(self):
         """Warn of a class whose variance in a normal statistic is hardly known."""
-        kind, few = "groups", FEW_GROUPS
-        if self.clusters is None:
-            kind, few = "rows", FEW_ROWS
+        kind, few = _UNITS[self.clusters is not None]
         if self.smaller < few:
             warn_caller(
                 f"A class has only {self.smaller:g} {kind}, so that DeLong's variance "
@@ -138,7 +135,7 @@ class Sample:
         """Raise for a class of one row or cluster; warn unless weights are counts."""
         self.warn_unless_counts()
         if self.smaller < 2:
-            kind = "rows" if self.clusters is None else "groups"
+            kind, _ = _UNITS[self.clusters is not None]
             raise ValueError(
                 f"each class must hold at least 2 {kind} for an estimated variance, "
                 f"got {self.smaller:g}"
