@@ -81,10 +81,6 @@ def check_labels(y_true, *, name="y_true") -> np.ndarray:
     Booleans and numbers of dtype object become an array of their own dtype.
     """
     y = check_column(name, y_true)
-    if len(y) and isinstance(y[0], bytes):
-        raise ValueError(
-            f"{name} must hold strings or numbers, got {y[:1].tolist()[0]}"
-        )
     if y.dtype.kind == "U" and isinstance(y_true, list | tuple):
         if not all(isinstance(label, str) for label in y_true):
             y = np.array(y_true, dtype=object)  # numpy made texts of other kinds
@@ -115,7 +111,7 @@ def _without_label(y):
         return ~np.isfinite(y) | (y != np.floor(y))
     if y.dtype.kind == "O":
         return [not isinstance(value, _LABELS) for value in y]
-    return np.full(len(y), y.dtype.kind in "mM")
+    return np.full(len(y), y.dtype.kind in "mMS")
 
 
 def distinct_labels(y, *, name="y_true") -> np.ndarray:
@@ -408,7 +404,7 @@ def check_column(name: str, values) -> np.ndarray:
             f"{array.flat[0]}"
         )
     if (array.ndim == 2 and array.shape[1] == 1) or array.ndim == 1:
-        return array.ravel()
+        return array.reshape(-1)
     got = f"shape {array.shape}" if array.ndim else short(values)
     raise ValueError(f"{name} must be one-dimensional, got {got}")
 
@@ -440,12 +436,9 @@ def check_features(X, n: int):
     ValueError
         If X is not two-dimensional or has another number of rows.
     """
-    known = type(X) is np.ndarray or (sparse.issparse(X) and X.format == "csr")
-    # check_array would find nothing in these and takes .1 ms
-    if not (known and X.dtype.kind in "biuf" and X.ndim == 2 and min(X.shape) > 0):
-        refuse_collection("X", X)
-        how = {"dtype": "numeric", "ensure_all_finite": False, "input_name": "X"}
-        X = check_array(X, accept_sparse="csr", **how)
+    refuse_collection("X", X)
+    how = {"dtype": "numeric", "ensure_all_finite": False, "input_name": "X"}
+    X = check_array(X, accept_sparse="csr", **how)
     if X.shape[0] != n:
         raise ValueError(f"X must have the {n} rows of y_true, got {X.shape[0]} rows")
     return X if X.dtype.itemsize <= 8 else X.astype(float)

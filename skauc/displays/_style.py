@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .._validation import positive_and_label
 from ..posterior._joint import AUCDifferencePosterior
 from ..statistics._checks import check_option, short
 from ..statistics._collections import refuse_collection
@@ -60,9 +61,7 @@ def responses(estimator, X, methods, pos_label):
         raise ValueError(
             f"estimator must separate two classes for a picture, got {len(classes)}"
         )
-    pos_label = classes[1] if pos_label is None else pos_label
-    if pos_label not in classes:
-        raise ValueError(f"pos_label must be one of {classes}, got {pos_label!r}")
+    _, pos_label = positive_and_label(classes, pos_label=pos_label)
     method = next((name for name in methods if hasattr(estimator, name)), None)
     if method is None:
         raise ValueError(

@@ -96,8 +96,7 @@ class CalibrationEstimate(Estimates, LabelledResult):
     def _estimates(self, confidence_level):
         return self._wald().columns(confidence_level)
 
-    def _head(self):
-        return {"statistic": self.statistic, "pvalue": self.pvalue}
+    _in_head = "statistic", "pvalue"
 
 
 def calibration_estimate(
@@ -318,8 +317,7 @@ class HosmerLemeshow(LabelledResult):
     def _columns(self):
         return {"n": self.n, "observed": self.observed, "expected": self.expected}
 
-    def _head(self):
-        return {name: getattr(self, name) for name in ("statistic", "df", "pvalue")}
+    _in_head = "statistic", "df", "pvalue"
 
 
 def hosmer_lemeshow(

@@ -131,7 +131,7 @@ def auc_estimate(
     (0.45, 0.98)
     """
     given = y_true, y_score, sample_weight, groups, pos_label
-    return AUCEstimate._of(sample_of(*given, keep_order=False))
+    return AUCEstimate._of(sample_of(*given))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -234,10 +234,8 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
     def _of(cls, sample):
         return cls(sample.auc, *sample.sizes, sample, pos_label=sample.pos_label)
 
-    def _head(self):
-        return super()._head() | {"n_neg": self.n_neg, "n_pos": self.n_pos}
-
     method = "score"
+    _in_head = "n_neg", "n_pos"
 
     def partial_auc(
         self, *, fpr: Values = None, tpr: Values = None, standardize: bool = False

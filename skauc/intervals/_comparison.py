@@ -176,7 +176,7 @@ class ComparedPairs(Estimates):
     _rows_in_text = True
 
     def _head(self):
-        return dict(zip(self.names, self.auc, strict=True))
+        return dict(zip(self.names, self.auc, strict=True)) | super()._head()
 
     @property
     def pos_label(self) -> Any:
@@ -267,9 +267,7 @@ class AUCComparisons(ComparedPairs):
         """P-value of the joint hypothesis that all AUCs are equal."""
         return float(chdtrc(self.df, self.statistic)) if self.df else 1.0
 
-    def _head(self):
-        test = {"statistic": self.statistic, "df": self.df, "pvalue": self.pvalue}
-        return super()._head() | test
+    _in_head = "statistic", "df", "pvalue"
 
 
 def chi_square(L, auc, covariance, smaller) -> tuple:

@@ -87,7 +87,7 @@ def empirical_roc(
     (0.875, 4.0)
     """
     given = y_true, y_score, sample_weight, groups, pos_label
-    return EmpiricalROC._of(sample_of(*given, keep_order=False))
+    return EmpiricalROC._of(sample_of(*given))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -42,7 +42,7 @@ class EstimateWithLimits(EstimatedAUC, LabelledResult):
     def _head(self):
         _, _, *limits = self._moments(0.95)
         interval = {} if np.isnan(limits[0]) else {"interval95": tuple(limits)}
-        return {"auc": self.auc} | interval
+        return {"auc": self.auc} | interval | super()._head()
 
 
 def clopper_pearson_limits(successes, n, tail_low, tail_high):

@@ -8,7 +8,6 @@ design effect of the value, from its influence function.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import repeat
 
 import numpy as np
 from scipy.stats import binom
@@ -194,7 +193,7 @@ def _rank_limits(points, name, tail_low, tail_high):
 
 
 def drawn_points(several, n_resamples, random_state):
-    """Threshold, sensitivity and specificity in each draw of the rows.
+    """Sensitivity and specificity in each draw of the rows.
 
     Parameters
     ----------
@@ -220,12 +219,11 @@ def drawn_points(several, n_resamples, random_state):
 def _points_of_draw(points, weights):
     """Choose the points of one score again, with drawn weights of its rows."""
     levels = points._sample.levels
-    n_levels = repeat(len(levels.value))
-    fpr, tpr = map(_rates, weights, levels.row_levels, n_levels)
+    pairs = zip(weights, levels.row_levels, strict=True)
+    fpr, tpr = (_rates(*pair, len(levels.value)) for pair in pairs)
     at = points._rule.corners(levels.thresholds, fpr, tpr)
     drawn = tuple(np.take_along_axis(rate, at, axis=1) for rate in (tpr, fpr))
     return {
-        "threshold": np.append(np.inf, levels.thresholds)[at],
         "sensitivity": drawn[0],
         "specificity": 1 - drawn[1],
         # rates of the original rows at the threshold of a draw, without optimism

@@ -87,6 +87,8 @@ class Plan:
         two = auc2 is not None
         if two:
             refuse_ignored("with auc2", null=(null, None), method=(method, None))
+        else:
+            refuse_ignored("without auc2", correlation=(correlation, None))
         second = {"auc2": auc2} if two else {"null": 0.5 if null is None else null}
         shares = {"auc": auc, **second, "alpha": alpha}
         checked = [check_numbers(*s, 0, 1, closed="neither") for s in shares.items()]
@@ -102,10 +104,6 @@ class Plan:
             method = "obuchowski" if mann_whitney else "binormal"
         check_alternative(alternative, margin)
         check_option("method", method, VARIANCES)
-        if correlation is not None and not two:
-            raise ValueError(
-                f"correlation must come with auc2, got {short(correlation)} alone"
-            )
         law = alternative, VARIANCES[method], mann_whitney
         plan = cls(*checked, margin, two, _correlations(correlation), *law)
         # a test of one AUC needs its variance at the border

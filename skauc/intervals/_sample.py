@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import ScoredRows, check_labels, check_non_negative, check_score
+from .._validation import ScoredRows, check_labels, check_score, counted_rows
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
+from ..statistics._numerics import dense
 from ..statistics._row_blocks import (
     RowBlocks,
     joined_labels,
@@ -26,6 +27,7 @@ from ..statistics._weights import (
 
 FEW_ROWS = 10  # rows of a class that hardly determine its mean and variance
 FEW_GROUPS = 15  # groups of a class that hardly determine a variance
+_UNITS = ("rows", FEW_ROWS), ("groups", FEW_GROUPS)  # without and with clusters
 MOST_ROWS = 2.0**53  # of more rows variances are 0 and products overflow
 
 
@@ -36,12 +38,11 @@ class Sample:
     Parameters
     ----------
     scores : (ndarray of shape (n_neg,), ndarray of shape (n_pos,))
-        Sorted if no weight or cluster depends on their order.
     weights : (ndarray, ndarray), default=None
     clusters : (ndarray of int, ndarray of int), default=None
     pos_label : label, default=None
     positive : ndarray of bool of shape (n,), default=None
-        The rows of positive weight in their order, if the scores keep it.
+        The rows of positive weight in their order.
     of_counts : bool, default=True
         Whether the weights, as they were given, can be counts of rows.
     share_pos : float
@@ -57,9 +58,7 @@ class Sample:
     share_pos: float = np.nan
 
     @classmethod
-    def split(
-        cls, scores, positive, weight, cluster, *, keep_order=True, pos_label=None
-    ):
+    def split(cls, scores, positive, weight, cluster, *, pos_label=None):
         """Split the rows of several scores by class; rows of weight 0 are left out.
 
         Without clusters weights are counts of rows, or are raised to such.
@@ -78,13 +77,8 @@ class Sample:
             return tuple(values[rows] for rows in classes)
 
         beside = [v if v is None else by_class(v) for v in (weight, cluster)]
-        fixed = keep_order or any(beside)
-        rows = pos_label, positive
-        pairs = map(by_class, scores)
-        if not fixed:
-            pairs, rows = (tuple(map(np.sort, p)) for p in pairs), (pos_label, None)
-        known = {"of_counts": of_counts, "share_pos": share}
-        return [cls(pair, *beside, *rows, **known) for pair in pairs]
+        known = *beside, pos_label, positive, of_counts, share
+        return [cls(by_class(score), *known) for score in scores]
 
     @cached_property
     def levels(self) -> Levels:
@@ -105,10 +99,8 @@ class Sample:
     def sizes(self) -> tuple:
         """Rows of each class, or the sums of their weights."""
         if self.weights is None:
-            neg, pos = self.scores
-            return len(neg), len(pos)
-        neg, pos = self.weights
-        return float(neg.sum()), float(pos.sum())
+            return tuple(map(len, self.scores))
+        return tuple(float(weight.sum()) for weight in self.weights)
 
     @cached_property
     def independent(self) -> tuple:
@@ -129,9 +121,7 @@ class Sample:
 
     def warn_of_few(self):
         """Warn of a class whose variance in a normal statistic is hardly known."""
-        kind, few = "groups", FEW_GROUPS
-        if self.clusters is None:
-            kind, few = "rows", FEW_ROWS
+        kind, few = _UNITS[self.clusters is not None]
         if self.smaller < few:
             warn_caller(
                 f"A class has only {self.smaller:g} {kind}, so that DeLong's variance "
@@ -145,7 +135,7 @@ class Sample:
         """Raise for a class of one row or cluster; warn unless weights are counts."""
         self.warn_unless_counts()
         if self.smaller < 2:
-            kind = "rows" if self.clusters is None else "groups"
+            kind, _ = _UNITS[self.clusters is not None]
             raise ValueError(
                 f"each class must hold at least 2 {kind} for an estimated variance, "
                 f"got {self.smaller:g}"
@@ -160,8 +150,6 @@ class Sample:
             v[None] - v[np.argmax(n)]
             for v, n in zip((at_neg, at_pos), counts, strict=True)
         )
-        if self.clusters is None:
-            return float(delong_covariance(v01, v10, *counts)[0, 0])
         # Obuchowski's three sums have different factors (G₀/(G₀ − 1), …): a variance of
         # 0 may come out a little negative
         return max(float(self.covariance(*self.of_rows(v01, v10))[0, 0]), 0.0)
@@ -226,12 +214,10 @@ class Sample:
         return [n / self.effect for n in self.sizes]
 
 
-def sample_of(
-    y_true, y_score, sample_weight, groups, pos_label, *, keep_order=True
-) -> Sample:
+def sample_of(y_true, y_score, sample_weight, groups, pos_label) -> Sample:
     """One score, checked and split by class as by :func:`samples_of`."""
     given = y_true, (y_score,), sample_weight, groups, pos_label
-    sample, *others = samples_of(*given, keep_order=keep_order)
+    sample, *others = samples_of(*given)
     if others:
         n = 1 + len(others)
         raise ValueError(f"y_score must be one column of the blocks, got {n} columns")
@@ -240,7 +226,7 @@ def sample_of(
 
 def samples_of(
     y_true, scores, sample_weight, groups, pos_label,
-    *, names=("y_score",), label_name="y_true", keep_order=True,
+    *, names=("y_score",), label_name="y_true",
 ) -> list:  # fmt: skip
     """Check the scores of the same rows, arrays or blocks, and split each by class.
 
@@ -254,9 +240,6 @@ def samples_of(
     names : sequence of str
         Names of the scores in an error.
     label_name : str
-    keep_order : bool
-        Whether rows without weights and clusters keep their order; sorted scores are
-        ranked in half the time.
     """
     blocks = _blocks_of(y_true, scores, sample_weight, groups, names, label_name)
     if blocks is not None:
@@ -265,7 +248,7 @@ def samples_of(
     how = {"names": names, "label_name": label_name, "allow_infinite": True}
     rows = ScoredRows.of(y_true, scores, sample_weight, groups, pos_label, **how)
     given = rows.scores, rows.positive, rows.weight, rows.groups
-    return Sample.split(*given, keep_order=keep_order, pos_label=rows.pos_label)
+    return Sample.split(*given, pos_label=rows.pos_label)
 
 
 def _blocks_of(y_true, scores, sample_weight, groups, names, label_name):
@@ -293,10 +276,8 @@ def _gathered(blocks, name, label_name):
 
 def _checked_rows(block, name, label_name):
     """Labels, scores of shape (k, m) and weights of one block."""
-    y, weight = block.y, check_non_negative(block.weight, len(block))
-    X = block.X.toarray() if hasattr(block.X, "toarray") else np.asarray(block.X)
-    if weight is not None and not weight.all():
-        y, X, weight = y[weight > 0], X[weight > 0], weight[weight > 0]
+    X = dense(block.X)
+    y, weight, X = counted_rows(block.y, block.weight, X, name=label_name)
     y, n = check_labels(y, name=label_name), len(y)
     how = {"name": name, "allow_infinite": True}
     columns = X.reshape(n, X.size // n if n else 1).T

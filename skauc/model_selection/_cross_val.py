@@ -406,10 +406,6 @@ def compare_cross_val_auc(
     positive, label = positive_and_label(y, pos_label=pos_label)
     refuse_collection("X", X)
     X, y = indexable(X, check_labels(y))
-    if isinstance(cv, bytes):  # bytes have a method ``split``, as splitters have
-        raise ValueError(
-            f"cv must be a number, a splitter or a list of folds, got {cv!r}"
-        )
     folds, groups = _split(cv, X, y, positive, groups, params)
     if len(folds) < 2:
         raise ValueError(f"cv must make at least two folds, got {len(folds)}")

@@ -58,7 +58,7 @@ class Levels:
 
     @classmethod
     def of(cls, neg, pos, weight_neg=None, weight_pos=None) -> Levels:
-        """Sort two samples of scores together; O(n) if both are sorted.
+        """Sort two samples of scores together.
 
         Parameters
         ----------
@@ -67,9 +67,7 @@ class Levels:
             Weights of the rows; None counts each row once.
         """
         score, n_neg = np.concatenate([neg, pos]), len(neg)
-        # a stable sort merges two sorted classes
-        in_order = all((x[1:] >= x[:-1]).all() for x in (neg, pos))
-        order = np.argsort(score, kind="stable" if in_order else None)
+        order = np.argsort(score)
         score, is_pos = score[order], order >= n_neg
         steps = score[1:] != score[:-1]
         for first, last in rounded_runs(score):

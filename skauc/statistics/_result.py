@@ -52,6 +52,7 @@ class Result:
     """
 
     _rows_in_text = False
+    _in_head: tuple = ()  # attributes on the first line of the text
     pos_label: Any = None  # the positive class, where the result depends on it
 
     def _columns(self) -> dict:
@@ -60,7 +61,7 @@ class Result:
 
     def _head(self) -> dict:
         """Names and values on the first line of the text."""
-        return {}
+        return {name: getattr(self, name) for name in self._in_head}
 
     def summary(self) -> str:
         """Text to paste: the numbers of a test or of a curve.
