@@ -38,11 +38,11 @@ class Sample:
     Parameters
     ----------
     scores : (ndarray of shape (n_neg,), ndarray of shape (n_pos,))
+    positive : ndarray of bool of shape (n,)
+        The rows of positive weight in their order.
     weights : (ndarray, ndarray), default=None
     clusters : (ndarray of int, ndarray of int), default=None
     pos_label : label, default=None
-    positive : ndarray of bool of shape (n,), default=None
-        The rows of positive weight in their order.
     of_counts : bool, default=True
         Whether the weights, as they were given, can be counts of rows.
     share_pos : float
@@ -50,10 +50,10 @@ class Sample:
     """
 
     scores: tuple
+    positive: np.ndarray
     weights: tuple | None = None
     clusters: tuple | None = None
     pos_label: Any = None
-    positive: np.ndarray | None = None
     of_counts: bool = True
     share_pos: float = np.nan
 
@@ -77,7 +77,7 @@ class Sample:
             return tuple(values[rows] for rows in classes)
 
         beside = [v if v is None else by_class(v) for v in (weight, cluster)]
-        known = *beside, pos_label, positive, of_counts, share
+        known = positive, *beside, pos_label, of_counts, share
         return [cls(by_class(score), *known) for score in scores]
 
     @cached_property
