@@ -208,15 +208,13 @@ def compare_auc(
     _check_question(n, y_true_b, null, margin, alternative, region.width)
     paired = n == 2 and len(sets) == 1
     _check_method(method, paired, y_true_b, margin, region, groups)
-    first = sets[0]
     names = tuple(names or (chr(ord("a") + k) if k < 26 else str(k) for k in range(n)))
     # border of H₀: A_a − A_b = −margin for "greater", margin for "less"
     border = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     result = _of_sets(sets, region, null, border, alternative, method, names)
     if method != "permutation":
         return result
-    a, b = first.samples
-    pvalue = permutation_pvalue(a, b, alternative, number, rng)
+    pvalue = permutation_pvalue(*sets[0].samples, alternative, number, rng)
     return replace(result, permutation_pvalue=pvalue)
 
 

@@ -278,7 +278,6 @@ def _checked_rows(block, name, label_name):
     """Labels, scores of shape (k, m) and weights of one block."""
     X = dense(block.X)
     y, weight, X = counted_rows(block.y, block.weight, X, name=label_name)
-    y, n = check_labels(y, name=label_name), len(y)
-    how = {"name": name, "allow_infinite": True}
-    columns = X.reshape(n, X.size // n if n else 1).T
-    return y, np.array([check_score(column, n, **how) for column in columns]), weight
+    y, how = check_labels(y, name=label_name), {"name": name, "allow_infinite": True}
+    scores = [check_score(column, len(y), **how) for column in np.atleast_2d(X.T)]
+    return y, np.array(scores), weight
