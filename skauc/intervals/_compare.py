@@ -259,15 +259,14 @@ def _independent_sets(
     weights = _of_both("sample_weight", sample_weight, y_true_b)
     clusters = _of_both("groups", groups, y_true_b)
     cut = len(scores) if y_true_b is None else 1
-    first = "y_true", y_true, scores[:cut], names[:cut], weights[0], clusters[0]
-    sets = [ComparedScores.of(*first, pos_label, region)]
     others = scores[cut:]
     if isinstance(y_true_b, RowBlocks) and not others:
         others = [None]  # the score is in the blocks
-    if others:
-        second = "y_true_b", y_true_b, others, names[cut:], weights[1], clusters[1]
-        sets.append(ComparedScores.of(*second, pos_label, region))
-    return sets
+    first = "y_true", y_true, scores[:cut], names[:cut]
+    second = "y_true_b", y_true_b, others, names[cut:]
+    sets = zip((first, second), weights, clusters, strict=True)
+    shared = pos_label, region
+    return [ComparedScores.of(*rows, *of, *shared) for rows, *of in sets if rows[2]]
 
 
 def _of_constant(scores, region, constant, border, alternative, names) -> AUCComparison:

@@ -86,10 +86,9 @@ class Levels:
     def row_levels(self) -> tuple:
         """Number of the level of each negative and of each positive row."""
         order, starts, n_neg = self._rows
-        level = np.zeros(len(order), dtype=np.intp)
-        level[starts[1:]] = 1
-        rows = np.empty_like(level)
-        rows[order] = np.cumsum(level)
+        rows = np.empty_like(order)
+        sizes = np.diff(starts, append=len(order))
+        rows[order] = np.repeat(np.arange(len(starts)), sizes)
         return rows[:n_neg], rows[n_neg:]
 
     @property
@@ -241,11 +240,8 @@ def empirical_auc(score, positive, weight=None) -> float:
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), default=None
     """
-    parts = [
-        None if x is None else x[side]
-        for x in (score, weight)
-        for side in (~positive, positive)
-    ]
+    columns = [score] if weight is None else [score, weight]
+    parts = (x[side] for x in columns for side in (~positive, positive))
     return Levels.of(*parts).auc
 
 
