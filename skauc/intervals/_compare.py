@@ -12,14 +12,7 @@ from functools import partial
 import numpy as np
 
 from .._validation import check_either
-from ..statistics._checks import (
-    check_integer,
-    check_interval,
-    check_option,
-    generator,
-    refuse_ignored,
-    short,
-)
+from ..statistics._checks import check_interval, check_option, refuse_ignored, short
 from ..statistics._levels import Levels
 from ..statistics._row_blocks import RowBlocks
 from ..statistics._types import ArrayLike, Seed, Values
@@ -195,8 +188,6 @@ def compare_auc(
     (0.14, 0.06)
     """
     check_option("method", method, METHODS)
-    number = check_integer("n_resamples", n_resamples, 100, 10**7)
-    rng = generator(random_state)
     if method != "permutation":
         draws = {"n_resamples": (n_resamples, 9999), "random_state": (random_state, 0)}
         refuse_ignored(f"for method={method!r}", **draws)
@@ -214,7 +205,8 @@ def compare_auc(
     result = _of_sets(sets, region, null, border, alternative, method, names)
     if method != "permutation":
         return result
-    pvalue = permutation_pvalue(*sets[0].samples, alternative, number, rng)
+    a, b = sets[0].samples
+    pvalue = permutation_pvalue(a, b, alternative, n_resamples, random_state)
     return replace(result, permutation_pvalue=pvalue)
 
 

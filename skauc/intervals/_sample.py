@@ -38,24 +38,24 @@ class Sample:
     Parameters
     ----------
     scores : (ndarray of shape (n_neg,), ndarray of shape (n_pos,))
-    weights : (ndarray, ndarray), default=None
-    clusters : (ndarray of int, ndarray of int), default=None
-    pos_label : label, default=None
-    positive : ndarray of bool of shape (n,), default=None
+    weights : (ndarray, ndarray) or None
+    clusters : (ndarray of int, ndarray of int) or None
+    pos_label : label or None
+    positive : ndarray of bool of shape (n,)
         The rows of positive weight in their order.
-    of_counts : bool, default=True
+    of_counts : bool
         Whether the weights, as they were given, can be counts of rows.
     share_pos : float
         Share of the positive rows in the sum of the given weights.
     """
 
     scores: tuple
-    weights: tuple | None = None
-    clusters: tuple | None = None
-    pos_label: Any = None
-    positive: np.ndarray | None = None
-    of_counts: bool = True
-    share_pos: float = np.nan
+    weights: tuple | None
+    clusters: tuple | None
+    pos_label: Any
+    positive: np.ndarray
+    of_counts: bool
+    share_pos: float
 
     @classmethod
     def split(cls, scores, positive, weight, cluster, *, pos_label=None):

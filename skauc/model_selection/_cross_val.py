@@ -11,7 +11,7 @@ from sklearn import get_config
 from sklearn.model_selection import StratifiedGroupKFold, check_cv, cross_validate
 from sklearn.utils import indexable
 
-from .._validation import check_groups, check_labels, positive_and_label
+from .._validation import check_groups, check_labels, positive_and_label, take_rows
 from ..intervals._compare import error_of, same_ranking
 from ..intervals._comparison import AUCComparison, AUCComparisons
 from ..intervals._cross_val_comparison import (
@@ -27,13 +27,7 @@ from ..statistics._rows import class_units
 from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import check_alternative
 from ._doubts import warn_of_copies
-from .reading._estimators import (
-    apart,
-    groups_for_fit,
-    in_parallel,
-    scores_towards,
-    take_rows,
-)
+from .reading._estimators import apart, groups_for_fit, in_parallel, scores_towards
 
 # On noise a pair of rows of two folds moves the AUC twice alike, each as a test row and
 # as a training row, so that the variance is twice that of the test rows
@@ -151,10 +145,9 @@ def cross_val_auc(
     >>> print(cross_val_auc(RidgeClassifier(), X, y))  # doctest: +ELLIPSIS
     AveragedAUC(auc=0.9913, interval95=(0.9733, 0.9972), pos_label=1)
     """
-    how = params, n_jobs, as_verbosity(verbose)
-    *rows, label = _split(cv, X, y, groups, params, pos_label)
-    scores = _held_out_scores(estimator, *rows, *how)
-    _, _, positive, groups, folds = rows
+    X, y, positive, groups, folds, label = _split(cv, X, y, groups, params, pos_label)
+    given = X, y, positive, groups, folds, params, n_jobs, as_verbosity(verbose)
+    scores = _held_out_scores(estimator, *given)
     tests = [test for _, test in folds]
     auc, influence = _fold_influence(scores, tests, positive, groups)
     smallest = min(class_units(positive, groups))
@@ -406,12 +399,11 @@ def compare_cross_val_auc(
     names, models = _named(estimators)
     check_alternative(alternative, several="estimators" if len(models) > 2 else None)
     check_interval("rope", rope, 0, 1, closed="left")
-    *rows, label = _split(cv, X, y, groups, params, pos_label)
-    _, _, positive, groups, folds = rows
+    X, y, positive, groups, folds, label = _split(cv, X, y, groups, params, pos_label)
     if len(folds) < 2:
         raise ValueError(f"cv must make at least two folds, got {len(folds)}")
-    how = params, n_jobs, as_verbosity(verbose)
-    scores = [_held_out_scores(model, *rows, *how) for model in models]
+    given = X, y, positive, groups, folds, params, n_jobs, as_verbosity(verbose)
+    scores = [_held_out_scores(model, *given) for model in models]
     known = scores, folds, positive, groups
     return _compare_folds(names, *known, rope, alternative, label)
 
