@@ -274,9 +274,8 @@ def _smooth_curve(rows, probability, level) -> Curve:
     centre = X @ np.append(found.intercept, found.coef[0])
     # η ± z √(x̃ᵀVx̃), times the design effect of groups
     variance = ((X @ found.covariance) * X).sum(axis=1)
-    if rows.groups is not None:
-        U = checks.influences(features, rows, found)
-        variance *= [rows.effect(x @ U) for x in X]
+    U = checks.influences(features, rows, found)
+    variance *= [rows.effect(x @ U) for x in X]
     half = -ndtri((1 - level) / 2) * np.sqrt(variance)
     return Curve(x, *expit([centre, centre - half, centre + half]))
 

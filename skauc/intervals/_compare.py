@@ -12,14 +12,7 @@ from functools import partial
 import numpy as np
 
 from .._validation import check_either
-from ..statistics._checks import (
-    check_integer,
-    check_interval,
-    check_option,
-    generator,
-    refuse_ignored,
-    short,
-)
+from ..statistics._checks import check_interval, check_option, refuse_ignored, short
 from ..statistics._levels import Levels
 from ..statistics._row_blocks import RowBlocks
 from ..statistics._types import ArrayLike, Seed, Values
@@ -195,8 +188,6 @@ def compare_auc(
     (0.14, 0.06)
     """
     check_option("method", method, METHODS)
-    number = check_integer("n_resamples", n_resamples, 100, 10**7)
-    rng = generator(random_state)
     if method != "permutation":
         draws = {"n_resamples": (n_resamples, 9999), "random_state": (random_state, 0)}
         refuse_ignored(f"for method={method!r}", **draws)
@@ -208,15 +199,14 @@ def compare_auc(
     _check_question(n, y_true_b, null, margin, alternative, region.width)
     paired = n == 2 and len(sets) == 1
     _check_method(method, paired, y_true_b, margin, region, groups)
-    first = sets[0]
     names = tuple(names or (chr(ord("a") + k) if k < 26 else str(k) for k in range(n)))
     # border of H₀: A_a − A_b = −margin for "greater", margin for "less"
     border = {"greater": -margin, "less": margin, "two-sided": 0.0}[alternative]
     result = _of_sets(sets, region, null, border, alternative, method, names)
     if method != "permutation":
         return result
-    a, b = first.samples
-    pvalue = permutation_pvalue(a, b, alternative, number, rng)
+    a, b = sets[0].samples
+    pvalue = permutation_pvalue(a, b, alternative, n_resamples, random_state)
     return replace(result, permutation_pvalue=pvalue)
 
 
@@ -258,15 +248,14 @@ def _independent_sets(
     weights = _of_both("sample_weight", sample_weight, y_true_b)
     clusters = _of_both("groups", groups, y_true_b)
     cut = len(scores) if y_true_b is None else 1
-    first = "y_true", y_true, scores[:cut], names[:cut], weights[0], clusters[0]
-    sets = [ComparedScores.of(*first, pos_label, region)]
     others = scores[cut:]
     if isinstance(y_true_b, RowBlocks) and not others:
         others = [None]  # the score is in the blocks
-    if others:
-        second = "y_true_b", y_true_b, others, names[cut:], weights[1], clusters[1]
-        sets.append(ComparedScores.of(*second, pos_label, region))
-    return sets
+    first = "y_true", y_true, scores[:cut], names[:cut]
+    second = "y_true_b", y_true_b, others, names[cut:]
+    sets = zip((first, second), weights, clusters, strict=True)
+    shared = pos_label, region
+    return [ComparedScores.of(*rows, *of, *shared) for rows, *of in sets if rows[2]]
 
 
 def _of_constant(scores, region, constant, border, alternative, names) -> AUCComparison:

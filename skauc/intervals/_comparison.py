@@ -35,16 +35,12 @@ class TestedDifference(Estimates, LabelledResult):
 
     def _head(self):
         return {
-            "pair": self._name,
+            "pair": " - ".join(self.names),
             "difference": self.difference,
             "interval95": self.confidence_interval(),
             "statistic": self.statistic,
             "pvalue": self.pvalue,
         }
-
-    @property
-    def _name(self):
-        return " - ".join(self.names)
 
     @property
     def _wald(self) -> WaldTable:
@@ -90,7 +86,8 @@ class TestedDifference(Estimates, LabelledResult):
     def _estimates(self, confidence_level):
         columns = self._wald.columns(confidence_level)
         columns["pvalue"] = np.atleast_1d(self.pvalue).tolist()
-        return columns if self.names is None else {"": [self._name]} | columns
+        row = {} if self.names is None else {"": [" - ".join(self.names)]}
+        return row | columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -26,6 +26,8 @@ from ._operating_intervals import (
 from ._resampling import DRAWS
 from ._sample import Sample, sample_of
 
+_COUNTS = "true_positives", "false_negatives", "false_positives", "true_negatives"
+
 
 def operating_points(
     y_true: ArrayLike,
@@ -340,12 +342,7 @@ class OperatingPoints(Estimates, LabelledResult):
 
     @property
     def _table(self):
-        return (
-            self.true_positives,
-            self.false_negatives,
-            self.false_positives,
-            self.true_negatives,
-        )
+        return tuple(getattr(self, name) for name in _COUNTS)
 
     def _value(self, name):
         """A value of these rows at the prevalence."""

@@ -167,10 +167,6 @@ class Plan:
         most = 1 - self.border if side > 0 else self.border
         return bisected(significant, most, 0.0, halvings=30)  # 1e-9
 
-    def width(self, n_neg, n_pos):
-        """``high − low`` of the interval Â ± z SE."""
-        return -2 * ndtri(self.alpha / 2) * self.error(n_neg, n_pos)
-
 
 def _correlations(correlation):
     """Correlations within the negatives and the positives; 0 for different rows."""
@@ -412,7 +408,8 @@ def auc_sample_size(
         sizes = _negatives(ratio, n_pos), n_pos
         if width is None:
             return plan.power(*sizes) >= goal
-        return plan.width(*sizes) <= goal * (1 + 1e-12)  # allow for rounding
+        # high − low = 2 z SE, and rounding
+        return -2 * ndtri(plan.alpha / 2) * plan.error(*sizes) <= goal * (1 + 1e-12)
 
     if not np.all(enough(_MOST_ROWS)):
         raise ValueError(

@@ -50,7 +50,7 @@ def _gamma(rng, counts, shape):
     return rng.standard_gamma(counts, shape)
 
 
-def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
+def permutation_pvalue(a, b, alternative, n_resamples, random_state) -> float:
     """P-value of the exchange of two scores of the same rows.
 
     Parameters
@@ -61,18 +61,20 @@ def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
     n_resamples : int
         Random choices of rows to swap; all of them are taken where at most 20 rows
         (clusters) matter.
-    rng : Generator
+    random_state : int, Generator or None
 
     Returns
     -------
     float
         At least 1/(n_resamples + 1), or 2^{-n}.
     """
+    number = check_integer("n_resamples", n_resamples, 100, 10**7)
+    rng = generator(random_state)
     signed, copies = exchange_effects(a, b)
     moving = np.abs(signed * copies) > _SAME  # other rows do not change the difference
     signed, copies = signed[moving], copies[moving]
-    fold = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}
-    size = fold[alternative]
+    sides = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}
+    size = sides[alternative]
     least = size(signed @ copies) - _SAME
     if copies.sum() <= _ALL_SIGNS:
         differences = np.zeros(1)
@@ -81,10 +83,10 @@ def permutation_pvalue(a, b, alternative, n_resamples, rng) -> float:
             differences = np.concatenate([differences + c, differences - c])
         return float((size(differences) >= least).mean())
     count = 0
-    for rows in batches(n_resamples, len(signed)):
+    for rows in batches(number, len(signed)):
         count += int((size(_signs(copies, rows, rng) @ signed) >= least).sum())
     # the observed choice is one of the possible ones: p is never 0
-    return (count + 1) / (n_resamples + 1)
+    return (count + 1) / (number + 1)
 
 
 def _signs(copies, rows, rng):

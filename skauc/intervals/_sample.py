@@ -38,24 +38,24 @@ class Sample:
     Parameters
     ----------
     scores : (ndarray of shape (n_neg,), ndarray of shape (n_pos,))
+    weights : (ndarray, ndarray) or None
+    clusters : (ndarray of int, ndarray of int) or None
+    pos_label : label or None
     positive : ndarray of bool of shape (n,)
         The rows of positive weight in their order.
-    weights : (ndarray, ndarray), default=None
-    clusters : (ndarray of int, ndarray of int), default=None
-    pos_label : label, default=None
-    of_counts : bool, default=True
+    of_counts : bool
         Whether the weights, as they were given, can be counts of rows.
     share_pos : float
         Share of the positive rows in the sum of the given weights.
     """
 
     scores: tuple
+    weights: tuple | None
+    clusters: tuple | None
+    pos_label: Any
     positive: np.ndarray
-    weights: tuple | None = None
-    clusters: tuple | None = None
-    pos_label: Any = None
-    of_counts: bool = True
-    share_pos: float = np.nan
+    of_counts: bool
+    share_pos: float
 
     @classmethod
     def split(cls, scores, positive, weight, cluster, *, pos_label=None):
@@ -77,7 +77,7 @@ class Sample:
             return tuple(values[rows] for rows in classes)
 
         beside = [v if v is None else by_class(v) for v in (weight, cluster)]
-        known = positive, *beside, pos_label, of_counts, share
+        known = *beside, pos_label, positive, of_counts, share
         return [cls(by_class(score), *known) for score in scores]
 
     @cached_property
@@ -278,7 +278,6 @@ def _checked_rows(block, name, label_name):
     """Labels, scores of shape (k, m) and weights of one block."""
     X = dense(block.X)
     y, weight, X = counted_rows(block.y, block.weight, X, name=label_name)
-    y, n = check_labels(y, name=label_name), len(y)
-    how = {"name": name, "allow_infinite": True}
-    columns = X.reshape(n, X.size // n if n else 1).T
-    return y, np.array([check_score(column, n, **how) for column in columns]), weight
+    y, how = check_labels(y, name=label_name), {"name": name, "allow_infinite": True}
+    scores = [check_score(column, len(y), **how) for column in np.atleast_2d(X.T)]
+    return y, np.array(scores), weight

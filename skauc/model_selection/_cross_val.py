@@ -11,7 +11,7 @@ from sklearn import get_config
 from sklearn.model_selection import StratifiedGroupKFold, check_cv, cross_validate
 from sklearn.utils import indexable
 
-from .._validation import check_groups, check_labels, positive_and_label
+from .._validation import check_groups, check_labels, positive_and_label, take_rows
 from ..intervals._compare import error_of, same_ranking
 from ..intervals._comparison import AUCComparison, AUCComparisons
 from ..intervals._cross_val_comparison import (
@@ -27,13 +27,7 @@ from ..statistics._rows import class_units
 from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import check_alternative
 from ._doubts import warn_of_copies
-from .reading._estimators import (
-    apart,
-    groups_for_fit,
-    in_parallel,
-    scores_towards,
-    take_rows,
-)
+from .reading._estimators import apart, groups_for_fit, in_parallel, scores_towards
 
 # On noise a pair of rows of two folds moves the AUC twice alike, each as a test row and
 # as a training row, so that the variance is twice that of the test rows
@@ -152,13 +146,9 @@ def cross_val_auc(
     >>> print(cross_val_auc(RidgeClassifier(), X, y))  # doctest: +ELLIPSIS
     AveragedAUC(auc=0.9913, interval95=(0.9733, 0.9972), pos_label=1)
     """
-    positive, label = positive_and_label(y, pos_label=pos_label)
-    refuse_collection("X", X)
-    verbose, y = as_verbosity(verbose), check_labels(y)
-    folds, groups = _split(cv, X, y, positive, groups, params)
-    warn_of_copies(*indexable(X, positive, groups))
-    how = params, n_jobs, verbose
-    scores = _held_out_scores(estimator, X, y, positive, groups, folds, *how)
+    X, y, positive, groups, folds, label = _split(cv, X, y, groups, params, pos_label)
+    given = X, y, positive, groups, folds, params, n_jobs, as_verbosity(verbose)
+    scores = _held_out_scores(estimator, *given)
     tests = [test for _, test in folds]
     auc, influence = _fold_influence(scores, tests, positive, groups)
     smallest = min(class_units(positive, groups))
@@ -167,18 +157,25 @@ def cross_val_auc(
     return AveragedAUC(float(auc.mean()), error, auc, smallest, pos_label=label)
 
 
-def _split(cv, X, y, positive, groups, params):
-    """Folds ``(train, test)`` and groups, which ``params`` may hold under routing."""
+def _split(cv, X, y, groups, params, pos_label):
+    """Checked rows, labels, mask, groups, folds ``(train, test)`` and positive label.
+
+    Under routing ``params`` may hold the groups.
+    """
+    positive, label = positive_and_label(y, pos_label=pos_label)
+    refuse_collection("X", X)
     if groups is None and get_config()["enable_metadata_routing"]:
         groups = (params or {}).get("groups")
-    X, y, groups = indexable(X, y, groups)
+    X, y, groups = indexable(X, check_labels(y), groups)
     if groups is not None and isinstance(cv, Integral):
         cv = StratifiedGroupKFold(cv)
     splits = check_cv(cv, positive, classifier=True).split(X, y, groups)
     folds = apart(splits, len(positive))
     for fold in folds:
         _check_fold(*(positive[rows] for rows in fold))
-    return folds, check_groups(groups, len(positive))
+    groups = check_groups(groups, len(positive))
+    warn_of_copies(X, positive, groups)
+    return X, y, positive, groups, folds, label
 
 
 def _check_fold(train, test):
@@ -403,13 +400,9 @@ def compare_cross_val_auc(
     names, models = _named(estimators)
     check_alternative(alternative, several="estimators" if len(models) > 2 else None)
     check_interval("rope", rope, 0, 1, closed="left")
-    positive, label = positive_and_label(y, pos_label=pos_label)
-    refuse_collection("X", X)
-    X, y = indexable(X, check_labels(y))
-    folds, groups = _split(cv, X, y, positive, groups, params)
+    X, y, positive, groups, folds, label = _split(cv, X, y, groups, params, pos_label)
     if len(folds) < 2:
         raise ValueError(f"cv must make at least two folds, got {len(folds)}")
-    warn_of_copies(X, positive, groups)
     given = X, y, positive, groups, folds, params, n_jobs, as_verbosity(verbose)
     scores = [_held_out_scores(model, *given) for model in models]
     known = scores, folds, positive, groups

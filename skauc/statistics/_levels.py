@@ -86,10 +86,9 @@ class Levels:
     def row_levels(self) -> tuple:
         """Number of the level of each negative and of each positive row."""
         order, starts, n_neg = self._rows
-        level = np.zeros(len(order), dtype=np.intp)
-        level[starts[1:]] = 1
-        rows = np.empty_like(level)
-        rows[order] = np.cumsum(level)
+        rows = np.empty_like(order)
+        sizes = np.diff(starts, append=len(order))
+        rows[order] = np.repeat(np.arange(len(starts)), sizes)
         return rows[:n_neg], rows[n_neg:]
 
     @property
@@ -241,9 +240,9 @@ def empirical_auc(score, positive, weight=None) -> float:
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), default=None
     """
-    classes = ~positive, positive
-    weights = () if weight is None else (weight[side] for side in classes)
-    return Levels.of(*(score[side] for side in classes), *weights).auc
+    columns = [score] if weight is None else [score, weight]
+    parts = (x[side] for x in columns for side in (~positive, positive))
+    return Levels.of(*parts).auc
 
 
 def delong_covariance(v01, v10, weight_neg=None, weight_pos=None):

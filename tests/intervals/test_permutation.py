@@ -115,8 +115,14 @@ def test_permutations_of_heavy_weights():
             {"method": "permutation", "fpr": (0, 0.1)},
             "fpr and tpr must be None for method='permutation', got one",
         ),
-        ({"n_resamples": 10}, r"whole number from 100 to 10000000, got 10"),
-        ({"random_state": "x"}, "random_state must be None, a whole number >= 0"),
+        (
+            {"method": "permutation", "n_resamples": 10},
+            r"whole number from 100 to 10000000, got 10",
+        ),
+        (
+            {"method": "permutation", "random_state": "x"},
+            "random_state must be None, a whole number >= 0",
+        ),
     ],
 )
 def test_error_texts(options, text):

@@ -19,7 +19,12 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 
-from skauc import compare_cross_val_auc, cross_val_auc, hand_till_auc
+from skauc import (
+    UntrustedAUCWarning,
+    compare_cross_val_auc,
+    cross_val_auc,
+    hand_till_auc,
+)
 
 X, Y = make_classification(120, 6, n_informative=3, flip_y=0.3, random_state=4)
 
@@ -102,7 +107,8 @@ def test_regressors_on_two_numbers(labels):
 @pytest.mark.filterwarnings("ignore:A class has only 4 rows")
 def test_scores_that_all_tie_have_exact_limits():
     """They vary by nothing; of 4 rows of the smallest class two are won."""
-    result = hand_till_auc(np.repeat([0, 1, 2], 4), np.full((12, 3), 1 / 3))
+    with pytest.warns(UntrustedAUCWarning, match="only 4 rows"):
+        result = hand_till_auc(np.repeat([0, 1, 2], 4), np.full((12, 3), 1 / 3))
     limits = beta.ppf([0.025, 0.975], [2, 3], [3, 2])
     assert result.confidence_interval() == pytest.approx(limits)
 
