@@ -186,7 +186,9 @@ def _rank_limits(points, name, tail_low, tail_high):
     high = binom.ppf(tail_high, m, share) if tail_high else 0 * share
     padded = np.concatenate([[np.inf], levels.thresholds, [-np.inf]])
     corners = np.append(0, above)
-    low, high = (np.searchsorted(corners, rank * n / m) for rank in (deep, high))
+    # a sum of weights may be less than its rank by rounding
+    ranks = (rank * n / m * (1 - 1e-12) for rank in (deep, high))
+    low, high = (np.searchsorted(corners, rank) for rank in ranks)
     if points.chosen_by == "specificity":
         high = np.maximum(high - 1, 0)
     return padded[low], padded[high]

@@ -170,10 +170,10 @@ def _split(cv, X, y, groups, params, pos_label):
     if groups is not None and isinstance(cv, Integral):
         cv = StratifiedGroupKFold(cv)
     splits = check_cv(cv, positive, classifier=True).split(X, y, groups)
-    folds = apart(splits, len(positive))
+    groups = check_groups(groups, len(positive))
+    folds = apart(splits, len(positive), groups)
     for fold in folds:
         _check_fold(*(positive[rows] for rows in fold))
-    groups = check_groups(groups, len(positive))
     warn_of_copies(X, positive, groups)
     return X, y, positive, groups, folds, label
 

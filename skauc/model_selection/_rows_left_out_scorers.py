@@ -244,7 +244,7 @@ def _cv_auc(
         decision_values(estimator, take_rows(X, [0]))
     splitter = _splitter(positive, groups, **folds)
     warn_of_copies(X, positive, groups)
-    splits = apart(splitter.split(X, positive, groups), len(positive))
+    splits = apart(splitter.split(X, positive, groups), len(positive), groups)
     fold = partial(_fold_auc, estimator, X, labels, positive, weight, groups)
     aucs = in_parallel((partial(fold, *split) for split in splits), n_jobs, verbose)
     return float(np.mean(aucs))

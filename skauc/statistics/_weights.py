@@ -11,6 +11,11 @@ MOST_COPIES = 100
 _PART = 2**18
 _LEAST_EFFECT = 1e-6  # where the rows of each group cancel each other
 _ROUNDING = 1e-12  # Σw/Σw² of equal weights is rounded
+_FEWEST_GROUPS = 6  # (ΣW)²/ΣW²; simulations of 6 alike groups cover .88, of 4 .86, 2 .6
+_FEW_ALIKE = (
+    "The rows are those of fewer than 6 groups of equal size, or nearly all from so few, "
+    "so that errors are hardly known: 95 % intervals hold the true value in .5 to .9"
+)
 
 NOT_COUNTS = (
     "The weights w in sample_weight are not counts of rows: they are not whole "
@@ -116,6 +121,8 @@ def design_effect(influence, weight, groups) -> float:
     if not mass.any():
         return design_effect(np.ones_like(weight), weight, groups)
     W, B = np.bincount(groups, mass * influence), np.bincount(groups, mass) ** 2
+    if W.sum() ** 2 < _FEWEST_GROUPS * (W @ W):
+        warn_caller(_FEW_ALIKE, UntrustedAUCWarning)
     total = max(B.sum(), _LEAST_EFFECT * (mass @ mass))
     gaps = B / total - W / W.sum()
     effect = total / W.sum() / max(1 - 1.5 * (gaps @ gaps), 0.25)

@@ -315,11 +315,25 @@ def scores_towards(model, X, y, positive) -> np.ndarray:
     return check_score(score, n_rows(X), name=name)
 
 
-def apart(splits, n) -> list:
-    """Folds of n rows; raise a ValueError if one is tested on its training rows."""
+def apart(splits, n, groups=None) -> list:
+    """Folds of n rows; raise a ValueError if one is tested on its training rows.
+
+    Rows of a group are apart if all of them are, and no fold tests a row twice.
+    """
     folds, number = list(splits), np.arange(n)
     for train, test in folds:
-        both = np.intersect1d(number[train], number[test])
+        tested = number[test]
+        if len(np.unique(tested)) < len(tested):
+            raise ValueError("cv must test each row once in a fold, got repeated rows")
+        both = np.intersect1d(number[train], tested)
+        if groups is not None and not len(both):
+            split = np.intersect1d(groups[train], groups[test])
+            if len(split):
+                raise ValueError(
+                    "cv must keep the rows of a group together, got "
+                    f"{len(split)} groups in training and test rows of a fold: use "
+                    "StratifiedGroupKFold"
+                )
         if len(both):
             raise ValueError(
                 "cv must leave the test rows of a fold out of its training rows, got "
