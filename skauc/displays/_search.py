@@ -248,7 +248,7 @@ class SearchDisplay(Display):
         style |= {"color": "k", "marker": "o", "label": text}
         self.selected_ = self._curve([x[k]], [y[k]], **style)
         if simplest is not None:
-            style |= {"marker": "D", "label": "within one SD"}
+            style |= {"marker": "D", "label": "within ½ SD"}
             self.one_sd_ = self._curve([x[simplest]], [y[simplest]], **style)
 
 

@@ -115,7 +115,7 @@ def hand_till_auc(
     y_true : array-like of shape (n,)
         Labels of K ≥ 2 classes.
     y_score : array-like of shape (n, K)
-        Values i is larger for class i; ±inf are allowed, NaN is not. The columns of a
+        Column i is larger for class i; ±inf are allowed, NaN is not. The columns of a
         frame are found by the names of the classes.
     labels : array-like of shape (K,), default=None
         Class of each column; None takes the sorted labels of y_true.
@@ -144,8 +144,8 @@ def hand_till_auc(
     ``M = Σ_{i≠j} A(i|j)/(K(K − 1))`` where A(i|j) is the AUC of column i for class i
     against class j [1]_. A row r of class c contributes ``u_r``, the sum of its
     placements in the 2(K − 1) terms that it enters, and ``Var M ≈ Σ_c var(u)/n_c``; the
-    rows of a group add up first. For
-    K = 2 and two columns that rank the rows equally this is DeLong's variance [2]_.
+    rows of a group add up first. For K = 2 and two columns that rank the rows equally
+    this is DeLong's variance [2]_.
 
     References
     ----------
@@ -183,13 +183,13 @@ def _averaged(parts, terms, cluster) -> AveragedAUC:
     """Mean of AUCs; ``terms`` are the samples with the numbers of their rows."""
     influence: np.ndarray = np.zeros(1 + max(rows.max() for _, rows in terms))
     for sample, rows in terms:
-        sample.warn_of_few()
         influence[rows] += sample.influences() / len(terms)
     if cluster is not None:  # which may hold rows of several classes
         influence = np.bincount(cluster, influence)
     error = float(np.sqrt(influence @ influence))  # Var Ā = Σ influence²
-    smallest = int(min(sample.independent[1] for sample, _ in terms))
-    return AveragedAUC(float(np.nanmean(parts)), error, parts, smallest)
+    weakest = min((sample for sample, _ in terms), key=lambda each: each.smaller)
+    weakest.warn_of_few()
+    return AveragedAUC(float(np.nanmean(parts)), error, parts, int(weakest.smaller))
 
 
 def check_class_scores(y_true, y_score, labels, sample_weight=None, groups=None):
@@ -258,7 +258,7 @@ def one_vs_rest_auc(
     y_true : array-like of shape (n,)
         Labels of K ≥ 2 classes.
     y_score : array-like of shape (n, K)
-        Values i is larger for class i; ±inf are allowed, NaN is not. The columns of a
+        Column i is larger for class i; ±inf are allowed, NaN is not. The columns of a
         frame are found by the names of the classes.
     labels : array-like of shape (K,), default=None
         Class of each column; None takes the sorted labels of y_true.

@@ -377,14 +377,15 @@ def compared(a, b, name, n_resamples, random_state) -> OperatingComparison:
 
 
 def _check_same_rows(a, b):
-    """Raise unless two samples hold rows of the same classes and weights in order."""
+    """Raise unless two samples hold the same classes, weights and groups in order."""
     same = a.pos_label == b.pos_label and np.array_equal(a.positive, b.positive)
-    weights = zip(a.counts, b.counts, strict=True)
-    if not (same and all(np.array_equal(*pair) for pair in weights)):
+    of_a, of_b = ([*rows.counts, *(rows.clusters or ())] for rows in (a, b))
+    same = same and len(of_a) == len(of_b)
+    if not (same and all(map(np.array_equal, of_a, of_b))):
         raise ValueError(
             f"other must be points of the same rows in the same order, {a.sizes} "
             f"negatives and positives ({a.pos_label!r}), got {b.sizes} "
-            f"({b.pos_label!r}), with labels or weights that differ in a row"
+            f"({b.pos_label!r}), with other labels, weights or groups"
         )
 
 

@@ -208,7 +208,8 @@ def _held_out_scores(
 
 def _fold_scores(estimator, X, y, positive, params, train, test):
     """Scores of the test rows by a clone that was fitted to the training rows."""
-    how = {"return_estimator": True, "error_score": "raise", "scoring": _no_score}
+    # only the models are used, not their scores
+    how = {"return_estimator": True, "error_score": "raise", "scoring": lambda *_: 0.0}
     fitted = cross_validate(estimator, X, y, cv=[(train, test)], params=params, **how)
     [model] = fitted["estimator"]
     return scores_towards(model, take_rows(X, test), y, positive)
@@ -248,11 +249,6 @@ def _group_influence(scores, tests, positive, groups):
     mean = np.ma.masked_invalid(without).mean(axis=0).compressed()  # A₍₋ₐ₎
     factor = of_few_groups(positive, groups) * (1 - 1 / len(mean))
     return np.array(auc), np.sqrt(factor) * (mean - mean.mean())
-
-
-def _no_score(estimator, X, y):
-    """Return 0: only the models and the rows of the folds are used."""
-    return 0.0
 
 
 def compare_cross_val_auc(

@@ -294,7 +294,7 @@ FEW_MEMBERS = (
     ".05 (25 trees), or is computed by fits: use n_estimators={enough}"
 )
 FROZEN_IN_REFITS = (
-    "a FrozenEstimator, or an estimator whose method is a function of a step, is not "
+    "a FrozenEstimator, or a fitted estimator whose method a step calls, is not "
     "refitted, so that no row is left out of it: if it was fitted to these rows, the "
     "AUC is too high. Pass the estimator itself"
 )

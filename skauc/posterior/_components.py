@@ -138,17 +138,13 @@ class Components:
         centre = self.weight @ mean
         # E Var(Φ(Z) | χ²) is the integral of section 5 from 0 to v/(2 + v)
         inside = tail._quadrant(np.arcsin(self.v / (2 + self.v)))
-        inside = inside + tail._variance_of_chi2(mean)
+        # Var E[Φ(Z) | χ²] of each component, with E[Φ(Z) | χ²] = Φ(t √(χ²/df))
+        y, share = log_chi2_nodes(tail.df)
+        values = ndtr(tail.t[:, None] * np.exp(y / 2))
+        inside = inside + np.sum(share * (values - mean[:, None]) ** 2, axis=1)
         variance = self.weight @ (inside + (mean - centre) ** 2)
         # a spread below the distance of two floats is 0
         return float(variance) if variance > (_EPS * centre) ** 2 else 0.0
-
-    def _variance_of_chi2(self, mean):
-        """``Var E[Φ(Z) | χ²]`` of each component, given its mean."""
-        # E[Φ(Z) | χ²] = Φ(t √(χ²/df))
-        y, share = log_chi2_nodes(self.df)
-        values = ndtr(self.t[:, None] * np.exp(y / 2))
-        return np.sum(share * (values - mean[:, None]) ** 2, axis=1)
 
     def _quadrant(self, end):
         """Integral of section 5 from 0, with r = sin θ, which removes the root."""

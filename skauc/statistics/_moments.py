@@ -371,6 +371,9 @@ def _sparse(X, group, weight, featurewise):
     # W = Σ w x xᵀ − n x̄ x̄ᵀ, if no more than four digits cancel
     scatter = raw - _products(mean, raw) * n
     left, squares = (A if featurewise else np.diag(A) for A in (scatter, raw))
-    if np.all(left >= _DIGITS_KEPT * squares):
-        return Moments(n, mean, scatter)
-    return _dense(X, group, weight, featurewise)
+    lost = ~(left >= _DIGITS_KEPT * squares)
+    if lost.any():  # of variances only these columns become dense
+        columns = lost if featurewise else slice(None)
+        exact = _dense(X[:, columns], group, weight, featurewise)
+        mean[columns], scatter[columns] = exact.mean, exact.scatter
+    return Moments(n, mean, scatter)

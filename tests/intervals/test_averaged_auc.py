@@ -11,7 +11,12 @@ from scipy.special import softmax
 from sklearn.metrics import roc_auc_score
 from values import same
 
-from skauc import auc_estimate, hand_till_auc, one_vs_rest_auc
+from skauc import (
+    UntrustedAUCWarning,
+    auc_estimate,
+    hand_till_auc,
+    one_vs_rest_auc,
+)
 
 ASAH = json.loads((Path(__file__).parents[1] / "reference/proc_asah.json").read_text())
 
@@ -55,6 +60,15 @@ def test_hand_till_of_one_marker_is_procs():
         rows = np.isin(y, (i, j))
         pair = hand_till_auc(y[rows], order[rows])
         assert pair.auc == pytest.approx(auc_estimate(y[rows], s[rows]).auc, abs=1e-14)
+
+
+def test_few_rows_are_doubted_once():
+    y, score = three_classes(24)
+    y[:] = np.repeat([0, 1, 2], [7, 8, 9])
+    for average in (hand_till_auc, lambda *given: one_vs_rest_auc(*given).average()):
+        with pytest.warns(UntrustedAUCWarning, match="only 7 rows") as caught:
+            average(y, score)
+        assert len(caught) == 1
 
 
 def test_two_classes_are_delong():

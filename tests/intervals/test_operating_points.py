@@ -463,6 +463,7 @@ def test_points_are_compared_with_points_of_the_same_rows_and_rule(rng):
         (operating_points(y, b, sensitivity=0.9), "targets .0.8.*got.*0.9"),
         (operating_points(~y, -b, sensitivity=0.8), "same rows"),
         (operating_points(y, b, sensitivity=0.8, pos_label=False), "same rows"),
+        (operating_points(y, b, sensitivity=0.8, groups=other // 2), "groups"),
     ]:
         with pytest.raises(ValueError, match=text):
             points.compare(bad)

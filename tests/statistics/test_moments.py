@@ -229,6 +229,21 @@ def test_featurewise_never_builds_p_by_p(form):
     assert peak < 4 * X.nbytes < P * P * 8 / 100
 
 
+def test_of_a_sparse_matrix_only_columns_that_cancel_become_dense(monkeypatch):
+    X, read = np.zeros((40, 50)), []
+    X[:, ::10], X[:, 3] = np.arange(40)[:, None] % 3 == 0, 7.0
+
+    def dense(X):
+        read.append(X.shape[1])
+        return X.toarray()
+
+    monkeypatch.setattr("skauc.statistics._moments.dense", dense)
+    got = Moments.from_samples(sparse.csr_array(X), featurewise=True)
+    assert got.scatter == pytest.approx(((X - X.mean(axis=0)) ** 2).sum(axis=0))
+    assert got.scatter[3] == 0
+    assert set(read) == {1}
+
+
 # ------------------------------------------------------------------- error text
 
 
