@@ -49,7 +49,7 @@ def separation_of(objective, point, decrement2):
     products = objective.sums(_interior, point.theta, bound)
     G = objective.coordinates.by_theta(products)
     # products of directions that are rounding
-    G[np.abs(G) <= (len(G) * _EPS) ** 2 * np.abs(G).max()] = 0
+    G[np.abs(G) <= (1e3 * len(G) * _EPS) ** 2 * np.abs(G).max()] = 0
     # a basis of the θ without products
     G, root = unit_diagonal(G)
     space = linalg.null_space(G, rcond=_NO_PRODUCT) / root[:, None]

@@ -89,7 +89,9 @@ def judge_rows(model: FittedModel, clones) -> str:
     )
     gradient, same = np.inf, None
     if repeatable:
-        gradient = _gradient(model)
+        # with 1 or 2 features it is small on other rows, too, once in a hundred cases
+        if min(model.front.shape) > 2 and is_parallel(model):
+            gradient = model.gradient
         if gradient <= _AT_REST:
             return DETECTED
         same = _same_means(scored)
@@ -108,13 +110,6 @@ def judge_rows(model: FittedModel, clones) -> str:
     verdict = _by_clones(scored, repeatable)
     # the step had these rows, but the model other weights or another order
     return ASSUMED if same and verdict is HELD_OUT else verdict
-
-
-def _gradient(model):
-    """Gradient of the objective at the model; infinite if it is not known."""
-    # with 1 or 2 features it is small on other rows, too, once in a hundred cases
-    few = min(model.front.shape) <= 2
-    return np.inf if few or not is_parallel(model) else model.gradient
 
 
 def is_parallel(model) -> bool:

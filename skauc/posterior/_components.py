@@ -9,24 +9,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import special
 from scipy.optimize import brentq
-from scipy.special import (
-    betaln,
-    logsumexp,
-    ndtr,
-    ndtri_exp,
-    roots_laguerre,
-    roots_legendre,
-    stdtr,
-)
 
 from ..statistics._numerics import TINY
 
 # Nodes for the integral of section 5: the error of 32 is 6e-12, of 64 only rounding (t
 # up to 30, df from 1 to ∞, compared with 400 nodes)
-_LEGENDRE = roots_legendre(64)
+_LEGENDRE = special.roots_legendre(64)
 # 48 nodes: the logarithm has a relative error below 1e-15 (df from 15 to 1e5, mpmath)
-_LAGUERRE = roots_laguerre(48)
+_LAGUERRE = special.roots_laguerre(48)
 _UNDERFLOW = 1e-250  # a Student CDF below it is near the end of float64
 _NODES = 97  # of the trapezoidal rule over R: they leave 1e-12 of a mean over R
 _MOST_NODES = 2**18  # most nodes of all components together: 2 MB
@@ -87,7 +79,7 @@ class Components:
     def cdf(self, z) -> float:
         """``P(Z ≤ z)``, a noncentral t probability."""
         weight, mean, deviation = self._normals
-        below = np.vdot(weight, ndtr((np.sqrt(2) * z - mean) / deviation))
+        below = np.vdot(weight, special.ndtr((np.sqrt(2) * z - mean) / deviation))
         return float(np.clip(below, 0, 1))
 
     def pdf(self, z) -> float:
@@ -118,8 +110,8 @@ class Components:
     def mean(self) -> float:
         """``E Φ(Z)``, from the smaller of ``E Φ(Z)`` and ``E Φ(−Z)``."""
         # E Φ(Z) = Σ weight T_df(t),  E Φ(−Z) = Σ weight T_df(−t)
-        below = self.weight @ stdtr(self.df, self.t)
-        above = self.weight @ stdtr(self.df, -self.t)
+        below = self.weight @ special.stdtr(self.df, self.t)
+        above = self.weight @ special.stdtr(self.df, -self.t)
         return float(below if below <= above else 1 - above)
 
     def mean_probit(self) -> float:
@@ -127,20 +119,20 @@ class Components:
         flip = self.mean() > 0.5
         # log Σ weight T_df(t) is finite where T_df underflows
         log_tail = log_stdtr(self.df, -self.t if flip else self.t)
-        probit = ndtri_exp(logsumexp(log_tail, b=self.weight))
+        probit = special.ndtri_exp(special.logsumexp(log_tail, b=self.weight))
         return float(-probit if flip else probit)
 
     def variance(self) -> float:
         """``Var Φ(Z) = E Var(Φ(Z) | component) + Var E[Φ(Z) | component]``."""
         # Var Φ(−Z) = Var Φ(Z): take the smaller of the two means, which rounds less
         tail = self.mirrored() if self.mean() > 0.5 else self
-        mean = stdtr(tail.df, tail.t)
+        mean = special.stdtr(tail.df, tail.t)
         centre = self.weight @ mean
         # E Var(Φ(Z) | χ²) is the integral of section 5 from 0 to v/(2 + v)
         inside = tail._quadrant(np.arcsin(self.v / (2 + self.v)))
         # Var E[Φ(Z) | χ²] of each component, with E[Φ(Z) | χ²] = Φ(t √(χ²/df))
         y, share = log_chi2_nodes(tail.df)
-        values = ndtr(tail.t[:, None] * np.exp(y / 2))
+        values = special.ndtr(tail.t[:, None] * np.exp(y / 2))
         inside = inside + np.sum(share * (values - mean[:, None]) ** 2, axis=1)
         variance = self.weight @ (inside + (mean - centre) ** 2)
         # a spread below the distance of two floats is 0
@@ -173,7 +165,7 @@ class Components:
         normal = rng.standard_normal(size)
         # √2 Z = D √(χ²_df/q) + √v N
         z = self.D[k] * np.sqrt(chi2 / self.q[k]) + np.sqrt(self.v[k]) * normal
-        return ndtr(z / np.sqrt(2))
+        return special.ndtr(z / np.sqrt(2))
 
 
 def log_stdtr(df, t):
@@ -183,7 +175,7 @@ def log_stdtr(df, t):
     Gauss–Laguerre.
     """
     df, t = np.broadcast_arrays(*np.atleast_1d(df, t))
-    value = stdtr(df, t)
+    value = special.stdtr(df, t)
     out = np.log(np.maximum(value, TINY))
     out[t == -np.inf] = -np.inf
     far = (value < _UNDERFLOW) & np.isfinite(t)
@@ -194,7 +186,7 @@ def log_stdtr(df, t):
         # ((t² + df) e^y − df)^(−½) = (1 + (1 + df/t²)(e^y − 1))^(−½) / t
         integral = ((1 + (1 + df / t**2) * growth) ** -0.5) @ weights
         # f(t) = (1 + t²/df)^{−(df + 1)/2}/(√df B(df/2, ½))
-        log_pdf = -(df + 1) / 2 * np.log1p(t**2 / df) - betaln(df / 2, 0.5)
+        log_pdf = -(df + 1) / 2 * np.log1p(t**2 / df) - special.betaln(df / 2, 0.5)
         # (t² + df)/2 · 2/(df − 1) · 1/t, with the nodes x = y(df − 1)/2
         factor = np.log(t + df / t) - np.log(df - 1) - np.log(df) / 2
         out[far] = (log_pdf + factor)[:, 0] + np.log(integral)

@@ -234,8 +234,8 @@ def placements(neg, pos, weight_neg=None, weight_pos=None):
 def empirical_auc(score, positive, weight=None) -> float:
     """Share of pairs in which the positive scores higher, ties ½.
 
-    Equals :attr:`Levels.auc`; without weights in half of the time, and in a third of the
-    memory.
+    Equals :attr:`Levels.auc`. Without weights, and without scores that differ by
+    rounding, in half of the time and a third of the memory.
 
     Parameters
     ----------
@@ -243,24 +243,13 @@ def empirical_auc(score, positive, weight=None) -> float:
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), default=None
     """
-    if weight is not None:
-        parts = (x[side] for x in (score, weight) for side in (~positive, positive))
-        return Levels.of(*parts).auc
-    score = _without_rounding(score)
-    neg, pos = np.sort(score[~positive]), np.sort(score[positive])
-    won = sum(np.searchsorted(neg, pos, side).sum() for side in ("left", "right"))
-    return min(float(won / (2.0 * len(neg) * len(pos))), 1.0)
-
-
-def _without_rounding(score) -> np.ndarray:
-    """Scores in which those that differ by rounding only are equal."""
-    ordered = np.sort(score)
-    low, high = ordered[rounded_runs(ordered).T]
-    if len(low) == 0:
-        return score
-    at = np.maximum(np.searchsorted(low, score, side="right") - 1, 0)
-    inside = (low[at] <= score) & (score <= high[at])
-    return np.where(inside, low[at], score)
+    if weight is None and not len(rounded_runs(np.sort(score))):
+        neg, pos = np.sort(score[~positive]), np.sort(score[positive])
+        won = sum(np.searchsorted(neg, pos, side).sum() for side in ("left", "right"))
+        return min(float(won / (2.0 * len(neg) * len(pos))), 1.0)
+    columns = [score] if weight is None else [score, weight]
+    parts = (x[side] for x in columns for side in (~positive, positive))
+    return Levels.of(*parts).auc
 
 
 def delong_covariance(v01, v10, weight_neg=None, weight_pos=None):

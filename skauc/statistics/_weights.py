@@ -11,10 +11,10 @@ MOST_COPIES = 100
 _PART = 2**18
 _LEAST_EFFECT = 1e-6  # where the rows of each group cancel each other
 _ROUNDING = 1e-12  # Σw/Σw² of equal weights is rounded
-_FEWEST_GROUPS = 6  # (ΣW)²/ΣW²; simulations of 6 alike groups cover .88, of 4 .86, 2 .6
+_FEWEST_GROUPS = 6  # (ΣM)²/ΣM²: of 6 alike groups limits cover .88, of 4 .86, of 2 .6
 _FEW_ALIKE = (
-    "The rows are those of fewer than 6 groups of equal size, or nearly all from so few, "
-    "so that errors are hardly known: 95 % intervals hold the true value in .5 to .9"
+    "The rows are those of fewer than 6 groups, or nearly all of so few, so that "
+    "errors are hardly known: 95 % intervals hold the true value in .5 to .9"
 )
 
 NOT_COUNTS = (
@@ -121,7 +121,8 @@ def design_effect(influence, weight, groups) -> float:
     if not mass.any():
         return design_effect(np.ones_like(weight), weight, groups)
     W, B = np.bincount(groups, mass * influence), np.bincount(groups, mass) ** 2
-    if W.sum() ** 2 < _FEWEST_GROUPS * (W @ W):
+    M = np.bincount(groups, weight)
+    if M.sum() ** 2 < _FEWEST_GROUPS * (M @ M):
         warn_caller(_FEW_ALIKE, UntrustedAUCWarning)
     total = max(B.sum(), _LEAST_EFFECT * (mass @ mass))
     gaps = B / total - W / W.sum()

@@ -137,6 +137,7 @@ def test_errors(fitted):
 # Short ways ---------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:The rows are those of fewer than 6 groups")
 def test_an_estimate_plots_its_scores(plt):
     y, score = [0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 6, 4, 5, 7, np.inf]
     _, ax = plt.subplots()

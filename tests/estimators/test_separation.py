@@ -236,3 +236,16 @@ def test_statsmodels_agrees_on_what_is_estimable():
     mine = model.summary()
     assert mine.pvalue[:5] == pytest.approx(theirs.pvalues[:5], rel=1e-5)
     assert mine.pvalue[8] == pytest.approx(theirs.pvalues[7], rel=1e-5)
+
+
+@DEPENDENT
+@pytest.mark.parametrize(("K", "n"), [(5, 30), (7, 11), (8, 20)])
+def test_levels_of_one_label_beside_an_intercept(K, n):
+    """The columns of all levels add up to that of the intercept."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        level, y = rng.integers(K, size=n), rng.integers(2, size=n)
+        if len(set(y)) == 2:
+            alone = any(len(set(y[level == k])) == 1 for k in set(level))
+            model = IRLSLogisticRegression().fit(np.eye(K)[level], y)
+            assert (model.separation_ is not None) == alone

@@ -110,3 +110,24 @@ def test_effect_of_the_mean_by_loops():
     v = ((B - d * W) ** 2).sum() / B.sum() ** 2
     rows = skauc._validation.ScoredRows(Y > 0, [], w, G, 1)
     assert rows.effect(u) == pytest.approx(d / max(1 - 1.5 * v, 0.25), rel=1e-11)
+
+
+@pytest.mark.parametrize("sizes", [[20, 20], [60, *[1] * 20], [15, 15, 15, 15]])
+def test_rows_of_few_groups_are_doubted(sizes):
+    """A group that holds most of the rows is as good as alone."""
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    y, score = RNG.integers(2, size=len(groups)), RNG.normal(size=len(groups))
+    for name in ("auc", "curve", "threshold", "calibration"):
+        with pytest.warns(skauc.results.UntrustedAUCWarning, match="fewer than 6"):
+            CALLS[name](y, score, groups=groups)
+
+
+def test_equal_weights_leave_the_threshold_as_it_is():
+    call = points("threshold", sensitivity=0.8, at="population")
+    several = [
+        call(Y, SCORE, groups=np.arange(72), sample_weight=np.full(72, w))
+        for w in (1, 0.1, 0.3, 1 / 7)
+    ]
+    np.testing.assert_array_equal(
+        several, np.broadcast_to(several[0], np.shape(several))
+    )

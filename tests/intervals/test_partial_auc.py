@@ -141,6 +141,7 @@ def test_perfect_scores_below_a_level_of_a_half():
     assert 0.8 < high < 1
 
 
+@pytest.mark.filterwarnings("ignore:The rows are those of fewer than 6 groups")
 def test_perfect_scores_of_clusters_are_not_certain():
     """Placements that are equal except for rounding have no variance."""
     y, score = np.arange(9) % 3 == 0, np.arange(9) * 0.1

@@ -318,28 +318,24 @@ def scores_towards(model, X, y, positive) -> np.ndarray:
 def apart(splits, n, groups=None) -> list:
     """Folds of n rows; raise a ValueError if one is tested on its training rows.
 
-    Rows of a group are apart if all of them are, and no fold tests a row twice.
+    Rows of a group must not be divided. A row that a fold names twice is one.
     """
-    folds, number = list(splits), np.arange(n)
-    for train, test in folds:
-        tested = number[test]
-        if len(np.unique(tested)) < len(tested):
-            raise ValueError("cv must test each row once in a fold, got repeated rows")
-        both = np.intersect1d(number[train], tested)
-        if groups is not None and not len(both):
-            split = np.intersect1d(groups[train], groups[test])
-            if len(split):
-                raise ValueError(
-                    "cv must keep the rows of a group together, got "
-                    f"{len(split)} groups in training and test rows of a fold: use "
-                    "StratifiedGroupKFold"
-                )
+    number, folds = np.arange(n), []
+    for train, test in splits:
+        train, test = number[train], np.unique(number[test])
+        both = np.intersect1d(train, test)
         if len(both):
             raise ValueError(
                 "cv must leave the test rows of a fold out of its training rows, got "
                 f"{len(both)} rows in both: ResubstitutionSplit is for scorers such as "
                 "cbauc_scorer, and auc_posterior reports the AUC of a single fit"
             )
+        if groups is not None and np.isin(groups[test], groups[train]).any():
+            raise ValueError(
+                "cv must keep the rows of a group in one part of a fold, got a group "
+                "in both: use StratifiedGroupKFold"
+            )
+        folds.append((train, test))
     return folds
 
 
