@@ -43,6 +43,7 @@ def test_limits_of_wrong_models_are_those_of_many_rows():
         )
 
 
+@pytest.mark.filterwarnings("ignore:A class has only")
 @pytest.mark.parametrize(
     ("script", "table", "column"),
     [
