@@ -435,7 +435,7 @@ TOGETHER = {  # calls that lack or contradict something
         lambda: skauc.cross_val_auc(
             fitted(), X, Y, [(range(11), range(11, 20))], groups=np.arange(20) // 2
         ),
-        ["cv", "a group in both", "StratifiedGroupKFold"],
+        ["cv", "divide a group", "StratifiedGroupKFold"],
     ),
     "folds that overlap": (
         lambda: skauc.compare_cross_val_auc([fitted()] * 2, X, Y, [(range(12), [9])]),

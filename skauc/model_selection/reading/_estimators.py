@@ -332,8 +332,7 @@ def apart(splits, n, groups=None) -> list:
             )
         if groups is not None and np.isin(groups[test], groups[train]).any():
             raise ValueError(
-                "cv must keep the rows of a group in one part of a fold, got a group "
-                "in both: use StratifiedGroupKFold"
+                "cv must not divide a group, got one in both: use StratifiedGroupKFold"
             )
         folds.append((train, test))
     return folds
