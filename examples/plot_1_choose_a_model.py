@@ -97,7 +97,7 @@ def choose_simple(search, X_train, y_train, X_test, y_test):
     chosen = posterior.params[posterior.simplest(name)]
     model = clone(pipe).set_params(**chosen).fit(X_train, y_train)
     truth = roc_auc_score(y_test, model.decision_function(X_test))
-    print(f"one-SD rule: C = {chosen[name]:.3g}, hold-out {truth:.4f}")
+    print(f"simplest within half an SD: C = {chosen[name]:.3g}, hold-out {truth:.4f}")
 
 
 # %%

@@ -95,10 +95,11 @@ def on_a_cluster(sizes):
         return None
     how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     # an idle process would fetch a chunk of a busy one, over so fast a connection
-    scheduler = {"work-stealing": False, "bandwidth": "100 kB"}
-    stay = dask.config.set(
-        {f"distributed.scheduler.{k}": scheduler[k] for k in scheduler}
-    )
+    settings = {
+        "distributed.scheduler.work-stealing": False,
+        "distributed.scheduler.bandwidth": "100 kB",
+    }
+    stay = dask.config.set(settings)
     with stay, LocalCluster(**how) as cluster, Client(cluster) as client:
         model = GaussianAUCClassifier().fit(*as_dask(BLOCK))
         traffic = []

@@ -125,9 +125,9 @@ class Sample:
         if self.smaller < few:
             warn_caller(
                 f"A class has only {self.smaller:g} {kind}, so that DeLong's variance "
-                "is hardly known: 95 % intervals hold the true value in .80 to .92, "
-                "and of scores that are equally good .08 to .17 have p < .05. For two "
-                "scores compare_auc(method='permutation') keeps its level",
+                "is hardly known: 95 % intervals hold the true value in 80 to 92 % of "
+                "samples, and 8 to 17 % of tests of equally good scores have p < .05. "
+                "For two scores, compare_auc(method='permutation') keeps its level",
                 UntrustedAUCWarning,
             )
 

@@ -13,8 +13,8 @@ _LEAST_EFFECT = 1e-6  # where the rows of each group cancel each other
 _ROUNDING = 1e-12  # Σw/Σw² of equal weights is rounded
 _FEWEST_GROUPS = 6  # (ΣM)²/ΣM²: of 6 alike groups limits cover .88, of 4 .86, of 2 .6
 _FEW_ALIKE = (
-    "The rows are those of fewer than 6 groups, or nearly all of so few, so that "
-    "errors are hardly known: 95 % intervals hold the true value in .5 to .9"
+    "The rows are those of fewer than 6 groups, or nearly all of so few. Errors are "
+    "hardly known: 95 % intervals hold the true value in 50 to 90 % of samples"
 )
 
 NOT_COUNTS = (
@@ -111,9 +111,10 @@ def design_effect(influence, weight, groups) -> float:
     float
         ``d = Σ_g B_g/Σ_g W_g`` of ``B_g = (Σ_{i in g} w u)²`` and
         ``W_g = Σ_{i in g} w u²``, divided by ``1 − 3v/2`` for the relative variance
-        ``v = Σ_g (B_g − d W_g)²/(Σ_g B_g)²`` of d. Of G alike groups v is 2/G, and
-        G/(G − 3) the variance of Student's t. 1 if all rows are independent; where no
-        row has an influence, the rows of a group are taken for equal.
+        ``v = Σ_g (B_g − d W_g)²/(Σ_g B_g)²`` of d. Of many alike groups v is 2/G, and
+        G/(G − 3) the variance of Student's t; few are doubted by a warning, since B of
+        two groups is the same, which makes v too small. 1 if all rows are independent;
+        where no row has an influence, the rows of a group are taken for equal.
     """
     if groups is None:
         return 1.0
