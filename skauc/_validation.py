@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from .statistics._checks import as_numbers, check_weights, one_a_row, refuse_rows, short
-from .statistics._collections import refuse_collection
+from .statistics._row_blocks import refuse_collection
 from .statistics._weights import design_effect
 
 _LABELS = str, Integral, np.bool_

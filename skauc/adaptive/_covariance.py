@@ -9,8 +9,8 @@ from scipy import linalg
 from scipy.optimize import isotonic_regression
 from scipy.special import gammaln
 
-from ..statistics._moments import class_moments
-from ..statistics._numerics import dense, positive_eigen
+from ..statistics._moments import class_moments, positive_eigen
+from ..statistics._row_blocks import dense
 from ._scatter import GRAM_RANK, Scatter
 
 _STRENGTHS = np.append(2.0 ** np.arange(-4, 6), 1e4)  # tried values of a/P

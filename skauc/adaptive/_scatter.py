@@ -12,8 +12,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from ..leave_pair_out._coordinates import centred_gram
-from ..statistics._moments import class_moments
-from ..statistics._numerics import positive_eigen
+from ..statistics._moments import class_moments, positive_eigen
 
 # Eigenvectors made from those of the Gram matrix of the rows, ``RᵀUΛ^−½``, lose the
 # digits of (λ_max/λ)^1.5: .1 at 1e-10

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import positive_and_label
 from ..posterior._joint import AUCDifferencePosterior
 from ..statistics._checks import check_option, short
-from ..statistics._collections import refuse_collection
 from ..statistics._result import Result, data_frame, picture
+from ..statistics._row_blocks import refuse_collection
 
 # Okabe & Ito's colours, which colour-blind readers can distinguish, without yellow and
 # black (https://jfly.uni-koeln.de/color/)

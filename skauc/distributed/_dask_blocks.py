@@ -6,9 +6,8 @@ a tree.
 
 import numpy as np
 
-from ..statistics._block import add_all, as_block, on_block
-from ..statistics._collections import is_collection
-from ..statistics._row_blocks import OPENERS, RowBlocks
+from ..statistics._checks import is_collection
+from ..statistics._row_blocks import OPENERS, RowBlocks, add_all, as_block, on_block
 
 _LATER = "a later score"  # its name in an error
 _MERGED = 16  # results summed by one task: a tree of depth 2 for 256 blocks

@@ -11,7 +11,8 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..statistics._collections import columns_named, refuse_collection
+from ..statistics._checks import columns_named
+from ..statistics._row_blocks import refuse_collection
 from ..statistics._types import Values
 from . import _checks as check
 

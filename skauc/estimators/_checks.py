@@ -3,10 +3,9 @@
 import numpy as np
 
 from .._validation import check_floats, check_labels, check_score, distinct_labels
-from ..statistics._checks import check_interval, short
-from ..statistics._collections import refuse_collection
+from ..statistics._checks import RANGE, check_interval, short
 from ..statistics._moments import Moments
-from ..statistics._numerics import RANGE
+from ..statistics._row_blocks import refuse_collection
 
 FEATURES = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 _LARGEST_OFFSET = 1e150  # its square does not overflow

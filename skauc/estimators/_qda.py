@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from ..roc._quadratic import NormalLaw, QuadraticROC, score_law
-from ..statistics._collections import columns_named
+from ..statistics._checks import columns_named
 from . import _checks as check
 from ._discriminant_curves import DIVIDES_BY_N, NumpyCurves, publish_curves
 

@@ -25,11 +25,15 @@ from .._validation import (
     distinct_labels,
 )
 from ..statistics._block_matrix import BlockMatrix
-from ..statistics._checks import short
-from ..statistics._collections import columns_named, refuse_collection
+from ..statistics._checks import columns_named, short
 from ..statistics._moments import group_moments
-from ..statistics._numerics import block_rows, dense, parts_of
-from ..statistics._row_blocks import row_blocks
+from ..statistics._row_blocks import (
+    block_rows,
+    dense,
+    parts_of,
+    refuse_collection,
+    row_blocks,
+)
 from ..statistics._weights import raised
 from . import _checks as check
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from .._validation import check_groups, check_labels, counted_rows, distinct_labels
 from ..statistics._checks import check_numbers, short
-from ..statistics._collections import refuse_collection
 from ..statistics._result import MOMENTS, Estimates, WholeAUC
+from ..statistics._row_blocks import refuse_collection
 from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import Interval, interval_tails
 from ._auc_estimate import AUCEstimate

@@ -8,9 +8,9 @@ import numpy as np
 
 from .._validation import ScoredRows, check_labels, check_score, counted_rows
 from ..statistics._levels import Levels, clustered_covariance, delong_covariance
-from ..statistics._numerics import dense
 from ..statistics._row_blocks import (
     RowBlocks,
+    dense,
     joined_labels,
     joined_weights,
     row_blocks,

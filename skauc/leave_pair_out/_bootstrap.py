@@ -11,7 +11,7 @@ from ..statistics._levels import (
     placements,
     shrunk_auc,
 )
-from ..statistics._numerics import block_rows, dense, parts_of
+from ..statistics._row_blocks import block_rows, dense, parts_of
 from ._coordinates import class_contrast, spread, standard_unit
 
 SEED = 632  # one seed, so that all candidates of a search share their samples

@@ -17,7 +17,7 @@ from scipy.linalg import lapack
 
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._moments import Moments, class_moments
-from ..statistics._numerics import block_rows, dense, parts_of
+from ..statistics._row_blocks import block_rows, dense, parts_of
 
 _FAR = 1e4  # raw over centred sum of squares: more than four digits cancel
 _RANK = 1e-12  # share of the largest diagonal entry below which a pivot is rounding

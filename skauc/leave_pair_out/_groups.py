@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from ..statistics._levels import balanced_variance, empirical_auc
-from ..statistics._numerics import parts_of
+from ..statistics._row_blocks import parts_of
 from ..statistics._rows import class_units
 from ._bootstrap import TIE, row_placements, won_by
 from ._newton import SQUARED_HINGE

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..statistics._numerics import positive_eigen
+from ..statistics._moments import positive_eigen
 from ._coordinates import Coordinates, class_contrast, standard_unit
 from ._left_out import PAIR_ROWS, PairRows, auc_of_pairs, margins_without
 

@@ -18,8 +18,7 @@ from .._validation import check_labels, distinct_labels
 from ..leave_pair_out._objective import stationarity
 from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
 from ..statistics._moments import class_moments
-from ..statistics._numerics import dense
-from ..statistics._row_blocks import gathered, row_blocks
+from ..statistics._row_blocks import dense, gathered, row_blocks
 from ..statistics._rows import Rows
 from ._posterior import Evaluation, evaluations
 from ._sample import Sample, sample_of_classes

@@ -21,8 +21,8 @@ from ..intervals._cross_val_comparison import (
 from ..intervals._multiclass import AveragedAUC
 from ..intervals._sample import Sample
 from ..leave_pair_out._groups import of_few_groups, sums_of_scores, without_each
-from ..statistics._checks import as_verbosity, check_interval, short
-from ..statistics._collections import columns_named, refuse_collection
+from ..statistics._checks import as_verbosity, check_interval, columns_named, short
+from ..statistics._row_blocks import refuse_collection
 from ..statistics._rows import class_units
 from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import check_alternative

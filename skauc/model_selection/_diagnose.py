@@ -11,9 +11,9 @@ from sklearn.exceptions import NotFittedError
 from ..intervals._projection import Prior
 from ..posterior._auc_posterior import AUCPosterior
 from ..roc._binormal import BinormalROC
-from ..statistics._collections import refuse_collection
 from ..statistics._moments import class_moments
 from ..statistics._result import Result, shown
+from ..statistics._row_blocks import refuse_collection
 from ..statistics._types import ArrayLike, Values
 from . import _doubts as doubts
 from ._posterior import evaluations

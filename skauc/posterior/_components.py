@@ -12,8 +12,6 @@ import numpy as np
 from scipy import special
 from scipy.optimize import brentq
 
-from ..statistics._numerics import TINY
-
 # Nodes for the integral of section 5: the error of 32 is 6e-12, of 64 only rounding (t
 # up to 30, df from 1 to ∞, compared with 400 nodes)
 _LEGENDRE = special.roots_legendre(64)
@@ -176,7 +174,7 @@ def log_stdtr(df, t):
     """
     df, t = np.broadcast_arrays(*np.atleast_1d(df, t))
     value = special.stdtr(df, t)
-    out = np.log(np.maximum(value, TINY))
+    out = np.log(np.maximum(value, np.finfo(float).tiny))
     out[t == -np.inf] = -np.inf
     far = (value < _UNDERFLOW) & np.isfinite(t)
     if far.any():

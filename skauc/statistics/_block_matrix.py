@@ -14,10 +14,15 @@ from operator import attrgetter
 import numpy as np
 from scipy import sparse
 
-from ._block import Block, check_columns
 from ._checks import check_weights
-from ._numerics import dense
-from ._row_blocks import RowBlocks, joined_labels, joined_weights
+from ._row_blocks import (
+    Block,
+    RowBlocks,
+    check_columns,
+    dense,
+    joined_labels,
+    joined_weights,
+)
 
 LARGEST_ARRAY = 2**27  # entries of rows that are loaded into memory: 1 GiB
 

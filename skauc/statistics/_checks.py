@@ -1,13 +1,19 @@
 """Checks of single arguments.
 
-An error names the argument, the rule and the value that was given, in this order.
+An error names the argument, the rule and the value that was given, in this order; about
+the values of a frame, the column, too.
 """
 
+from contextlib import contextmanager
 from numbers import Number, Real
 
 import numpy as np
 
-from ._numerics import RANGE
+RANGE = 1e-70, 1e70  # sizes of features, scores and weights: fourth powers are numbers
+# Parts of errors about values of X, here, of scikit-learn or of numpy (about dates)
+_ABOUT_KINDS = "string to float", "must hold numbers", "could not be promoted"
+_ABOUT_VALUES = "NaN", "infinity", "in feature", "must hold numbers", "must be finite"
+_MISSING = "nan", "inf", "-inf", "None", "<NA>", "NaT"
 
 
 def check_interval(name, value, low=-np.inf, high=np.inf, closed="both"):
@@ -241,3 +247,47 @@ def _rule_in_words(low, high, closed):
     rules += [f"{'>=' if left else '>'} {low:g}"] if np.isfinite(low) else []
     rules += [f"{'<=' if right else '<'} {high:g}"] if np.isfinite(high) else []
     return f"be {' and '.join(rules) or 'a number'}"
+
+
+def is_collection(value) -> bool:
+    """Whether the rows are in a collection such as Dask's; does not import it."""
+    graph = getattr(type(value), "__dask_graph__", None)
+    return graph is not None and value.__dask_graph__() is not None
+
+
+@contextmanager
+def columns_named(X):
+    """Name the columns of a frame in an error about values that are no numbers."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        text = _odd_columns(X, str(error))
+        if text is None:
+            raise
+        raise ValueError(text) from error
+
+
+def _odd_columns(X, error):
+    """Sentence about columns with values that are no numbers; None without them."""
+    is_frame = hasattr(X, "columns") and not is_collection(X)
+    if not is_frame and not (isinstance(X, np.ndarray) and X.dtype.kind == "O"):
+        return None
+    columns, missing = np.atleast_2d(np.asarray(X, dtype=object)).T, {}
+    names = X.columns if is_frame else range(len(columns))
+    for name, values in zip(names, columns, strict=True):
+        odd = [v for v in values if not isinstance(v, Real) and str(v) not in _MISSING]
+        for value in odd if any(part in error for part in _ABOUT_KINDS) else ():
+            if repr(value) in error or not isinstance(value, str):
+                return (
+                    f"X must hold numbers, got {value!r} in column {name!r}; encode "
+                    "the column, for example by OneHotEncoder in a ColumnTransformer"
+                )
+        if not odd:
+            missing[name] = sum(str(v) in _MISSING for v in values)
+    found = [f"{n} in column {name!r}" for name, n in missing.items() if n]
+    if not found or not any(part in error for part in _ABOUT_VALUES):
+        return None
+    return (
+        f"X must be finite, got missing or infinite values: {', '.join(found[:5])}; "
+        "drop these rows or impute the values, for example by SimpleImputer"
+    )

@@ -9,16 +9,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
-from ._block import as_rows
 from ._block_matrix import BlockMatrix
-from ._checks import as_numbers, check_flag, check_weights
-from ._collections import columns_named, refuse_collection
-from ._numerics import RANGE, TINY, block_rows, dense, parts_of
-from ._row_blocks import row_blocks
+from ._checks import RANGE, as_numbers, check_flag, check_weights, columns_named
+from ._row_blocks import (
+    as_rows,
+    block_rows,
+    dense,
+    parts_of,
+    refuse_collection,
+    row_blocks,
+)
 from ._types import ArrayLike, Values
 
+_TINY = np.finfo(float).tiny
+# Rounding moves the eigenvalues of a scatter matrix by less than this share of the
+# largest one; smaller eigenvalues are directions in which the rows do not vary.
+RANK = 1e-10
 _DIGITS_KEPT = 1e-4  # four of the sixteen digits of a float may cancel
 
 
@@ -121,7 +129,7 @@ class Moments:
                 f"{np.shape(self.scatter)} and {np.shape(other.scatter)}"
             )
         n, shift = self.n + other.n, other.mean - self.mean
-        share = other.n / max(n, TINY)  # 0 without rows
+        share = other.n / max(n, _TINY)  # 0 without rows
         # W_a + W_b + shift shiftᵀ n_a n_b/n
         between = _products(shift, self.scatter) * (self.n * share)
         scatter = self.scatter + other.scatter + between
@@ -313,7 +321,9 @@ def _as_samples(X):
 def _check_range(moments, X, group):
     """Raise unless each feature of a group's rows is 0 or of a size in the range."""
     W, (low, high) = moments.scatter, RANGE
-    square = (np.diag(W) if W.ndim == 2 else W) / max(moments.n, TINY)  # 0 without rows
+    square = (np.diag(W) if W.ndim == 2 else W) / max(
+        moments.n, _TINY
+    )  # 0 without rows
     size = np.sqrt(square + moments.mean**2)
     # this form of the condition also refuses NaN
     bad = ~((size <= high) & ((size >= low) | (size == 0) & (moments.mean == 0)))
@@ -362,7 +372,7 @@ def _sparse(X, group, weight, featurewise):
     Z.sum_duplicates()
     w = np.ones(Z.shape[0]) if weight is None else weight[group]
     n = float(w.sum())
-    mean = Z.T @ w / max(n, TINY)  # 0 without rows
+    mean = Z.T @ w / max(n, _TINY)  # 0 without rows
     weighted = Z.multiply(w[:, None])
     if featurewise:
         raw = np.asarray(Z.multiply(weighted).sum(axis=0)).ravel()
@@ -377,3 +387,13 @@ def _sparse(X, group, weight, featurewise):
         exact = _dense(X[:, columns], group, weight, featurewise)
         mean[columns], scatter[columns] = exact.mean, exact.scatter
     return Moments(n, mean, scatter)
+
+
+def positive_eigen(A, rank=RANK):
+    """Eigenvalues of a symmetric matrix beyond rounding, with their eigenvectors.
+
+    The matrix is overwritten.
+    """
+    values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False)
+    first = np.count_nonzero(values <= max(rank * values[-1], _TINY))
+    return values[first:], vectors[:, first:]

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
+from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
 from operator import attrgetter
 from typing import Any
@@ -18,11 +20,169 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 
-from ._block import add_all, as_block, as_rows, columns_of, on_block
-from ._checks import check_integer
-from ._numerics import READ_BYTES, block_rows
+from ._checks import (
+    as_numbers,
+    check_integer,
+    is_collection,
+    one_a_row,
+    refuse_mask,
+)
 
+# size of copied and multiplied rows: they stay in the level-2 cache of a core
+BLOCK_BYTES = 2**20
+# size of rows that are read at once: the overhead of a block is 5 %
+READ_BYTES = 2**24
+_TAKE_BLOCKS = (
+    "class_moments, auc_estimate, compare_auc, auc_posterior, bayesian_val_score, the "
+    "scorers of a posterior and the fits of GaussianAUCClassifier and "
+    "IRLSLogisticRegression take rows in blocks; predict on each block, by map of "
+    "RowBlocks, or by map_blocks or map_partitions of Dask"
+)
 OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks; None: unknown type
+
+
+def block_rows(n_columns, size=BLOCK_BYTES, *, least=1) -> int:
+    """Rows of a float64 block of so many bytes, at least ``least``."""
+    return max(size // (8 * max(n_columns, 1)), least)
+
+
+def parts_of(count: int, step: int):
+    """Slices of ``step`` elements each that cover ``count`` elements."""
+    return (slice(start, start + step) for start in range(0, count, step))
+
+
+def dense(X) -> np.ndarray:
+    """Rows as an ndarray."""
+    return X.toarray() if sparse.issparse(X) else X
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A block of rows.
+
+    Parameters
+    ----------
+    number : int
+        Number of the block, from 0.
+    X : ndarray of shape (m, P) or (m,), or CSR matrix of shape (m, P)
+        Numbers, finite or not.
+    y : ndarray of shape (m,) or None
+    weight : ndarray of shape (m,) or None
+    """
+
+    number: int
+    X: Any
+    y: np.ndarray | None
+    weight: np.ndarray | None
+
+    def __len__(self):
+        return self.X.shape[0]
+
+
+def as_block(number, X, y, weight=None, *, n_features, called, names=None) -> Block:
+    """Clean arrays of one block.
+
+    Parameters
+    ----------
+    number : int
+    X, y, weight : array-like
+    n_features : tuple or None
+        ``X.shape[1:]`` of the other blocks, if it is known.
+    called : (str, str)
+        Names of X and y in an error.
+    names : list, default=None
+        Columns of the other blocks, if they are frames.
+
+    Raises
+    ------
+    ValueError
+        If X holds no numbers, has another width or other columns, or lengths differ;
+        the chunk is named.
+    """
+    try:
+        check_columns(called[0], columns_of(X), names, "the other chunks")
+        X = _features(called[0], X, n_features)
+        y = _column(called[1], y, X.shape[0])
+        weight = _column("sample_weight", weight, X.shape[0])
+    except ValueError as error:
+        raise ValueError(f"{error}, in chunk {number}") from None
+    return Block(number, X, y, weight)
+
+
+def _features(name, X, n_features):
+    """Check real numbers in one or two dimensions, as wide as the other blocks."""
+    X = as_rows(name, X)
+    if X.dtype.kind == "O":
+        X = as_numbers(name, X)
+    if X.dtype.kind not in "biuf" or X.ndim > 2:
+        raise ValueError(
+            f"{name} must hold real numbers in one or two dimensions, got dtype "
+            f"{X.dtype} and shape {X.shape}"
+        )
+    if n_features is not None and X.shape[0] and X.shape[1:] != n_features:
+        raise ValueError(
+            f"{name} must have {', '.join(map(str, n_features)) or 'no'} columns "
+            f"as the other chunks, got shape {X.shape}"
+        )
+    return X
+
+
+def _column(name, column, n_rows):
+    """Check labels or weights, one per row."""
+    return None if column is None else one_a_row(name, as_rows(name, column), n_rows)
+
+
+def as_rows(name, value):
+    """Convert to a container whose slices ``[a:b]`` are cheap."""
+    if sparse.issparse(value):
+        return value.tocsr()
+    refuse_mask(name, value)
+    try:
+        array = np.asanyarray(value)
+    except ValueError:  # lists of several lengths
+        array = np.empty(())
+    if array.ndim == 0:
+        raise ValueError(f"{name} must be an array of rows, got {value!r:.60}")
+    return array
+
+
+def columns_of(X):
+    """The columns of a data frame; None for anything else."""
+    return list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else None
+
+
+def check_columns(name, columns, expected, source):
+    """Raise if columns are not those of the source; None for columns without names."""
+    if columns is None or expected is None or len(columns) != len(expected):
+        return  # the check of the width reports another number of columns
+    for own, other in zip(columns, expected, strict=True):
+        if own != other:
+            raise ValueError(
+                f"{name} must have the columns of {source} in their order, got {own!r} "
+                f"in place of {other!r}"
+            )
+
+
+def on_block(function, block, *given):
+    """Return ``function(block, *given)``; an error names the chunk."""
+    try:
+        return function(block, *given)
+    except ValueError as error:
+        raise ValueError(f"{error}, in chunk {block.number}") from None
+
+
+def add_all(results):
+    """Sum of results: numbers, arrays, moments, or tuples; None is left out."""
+    return reduce(_add, results, None)
+
+
+def _add(a, b):
+    """Sum of two results."""
+    if a is None or b is None:
+        return b if a is None else a
+    if isinstance(a, tuple):
+        return tuple(_add(x, y) for x, y in zip(a, b, strict=True))
+    return a + b
 
 
 class RowBlocks:
@@ -283,8 +443,32 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     if isinstance(X, RowBlocks):
         refuse_beside(y=y, sample_weight=sample_weight)
         return X
+    columns = *(X if isinstance(X, tuple) else (X,)), y, sample_weight
+    if not any(map(is_collection, columns)):
+        return None
     opened = (opener(X, y, sample_weight, called) for opener in OPENERS)
     return next((blocks for blocks in opened if blocks is not None), None)
+
+
+def refuse_collection(name, value):
+    """Raise where rows in blocks would have to be gathered, or values are masked.
+
+    Parameters
+    ----------
+    name : str
+    value : anything
+
+    Raises
+    ------
+    ValueError
+        If it is a collection, or :class:`RowBlocks`, or an array with masked values.
+    """
+    refuse_mask(name, value)
+    if isinstance(value, RowBlocks) or is_collection(value):
+        raise ValueError(
+            f"{name} must be an array where all rows are needed at once, got a "
+            f"{type(value).__name__}, which is not gathered; {_TAKE_BLOCKS}"
+        )
 
 
 def joined_labels(labels):

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ._levels import empirical_auc
-from ._numerics import dense
+from ._row_blocks import dense
 from ._weights import raising_factor
 
 LIMIT_BYTES = 256 * 2**20

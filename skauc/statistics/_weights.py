@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._numerics import parts_of
+from ._row_blocks import parts_of
 from ._warn_caller import UntrustedAUCWarning, warn_caller
 
 # Weights of more than this on average are population totals rather than counts: tables

@@ -25,7 +25,7 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 from sklearn.utils import get_tags
 
-from ...statistics._numerics import dense
+from ...statistics._row_blocks import dense
 from ._estimators import is_known, numeric
 
 # Modules of scikit-learn: whether fits of their transformers ignore y, and whether

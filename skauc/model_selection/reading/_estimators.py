@@ -41,9 +41,8 @@ from ..._validation import (
 )
 from ...estimators._gaussian_auc import GaussianAUCClassifier
 from ...estimators._logistic import IRLSLogisticRegression
-from ...statistics._collections import columns_named, refuse_collection
-from ...statistics._numerics import RANGE, parts_of
-from ...statistics._row_blocks import row_blocks
+from ...statistics._checks import RANGE, columns_named
+from ...statistics._row_blocks import parts_of, refuse_collection, row_blocks
 from ...statistics._warn_caller import warn_caller
 
 _KNOWN = "sklearn", __name__.split(".")[0]

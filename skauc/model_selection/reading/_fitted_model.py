@@ -25,7 +25,8 @@ from ..._validation import (
 )
 from ...leave_pair_out._coordinates import spread
 from ...leave_pair_out._objective import stationarity
-from ...statistics._collections import columns_named, refuse_collection
+from ...statistics._checks import columns_named
+from ...statistics._row_blocks import refuse_collection
 from ...statistics._rows import Rows
 from ...statistics._weights import are_counts
 from ._affine_steps import has_frozen

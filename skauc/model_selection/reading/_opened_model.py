@@ -22,7 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ...statistics._numerics import dense
+from ...statistics._row_blocks import dense
 from ._affine_steps import keeps_features
 from ._estimators import decision_values, is_known, n_rows, numeric, take_rows
 
