@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr
 
-from ..leave_pair_out._coordinates import standard_unit
 from ..leave_pair_out._left_out import even_sample
 from ..leave_pair_out._ridge_models import ridge_models
 from ..posterior._auc_posterior import AUCPosterior
@@ -71,7 +70,7 @@ def _sample(rows):
     Also their numbers among all rows. Neither the order of rows and columns nor the
     units of the features matter, and a row of weight 2 counts as two equal rows.
     """
-    order, most = np.argsort(rows.X @ standard_unit(rows)), _MOST_ROWS // 2
+    order, most = np.argsort(rows.X @ rows.standard_unit), _MOST_ROWS // 2
     classes = even_sample(order, rows.positive, rows.weight, most)
     picked = np.concatenate([part for part, _ in classes])
     weight = np.concatenate([m * min(1, most / m.sum()) for _, m in classes])

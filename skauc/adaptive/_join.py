@@ -6,8 +6,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from ..posterior._auc_posterior import AUCPosterior
-from ..posterior._components import normal_pdf
-from ..statistics._levels import balanced_variance, shrunk_auc
+from ..statistics._levels import balanced_variance, normal_pdf, shrunk_auc
 
 # Chosen on half of the panel's data sets, judged on the others: benchmarks/README.md
 LEAST_WEIGHT = 2 / 3  # smallest weight of the AUC of rows left out

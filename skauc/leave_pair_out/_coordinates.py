@@ -15,41 +15,11 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.linalg import lapack
 
-from ..statistics._block_matrix import BlockMatrix
-from ..statistics._moments import Moments, class_moments
-from ..statistics._row_blocks import block_rows, dense, parts_of
+from ..statistics._moments import Moments
+from ..statistics._row_blocks import dense
 
 _FAR = 1e4  # raw over centred sum of squares: more than four digits cancel
 _RANK = 1e-12  # share of the largest diagonal entry below which a pivot is rounding
-
-
-def spread(rows):
-    """Weighted mean (P,) of the rows, and sums of squares (P,) around it."""
-
-    def compute():
-        X, weight, P = rows.X, rows.weight, rows.shape[1]
-        if isinstance(X, BlockMatrix) or sparse.issparse(X):
-            neg, pos = class_moments(X, rows.positive, weight, featurewise=True)
-            both = neg + pos
-            mean, total = both.mean, both.scatter
-        else:
-            mean, total = weight @ X / rows.n, np.zeros(P)
-            for part in parts_of(len(weight), block_rows(P)):
-                total += weight[part] @ (X[part] - mean) ** 2
-        return mean, np.where(total > rows.n * (1e-13 * mean) ** 2, total, 0.0)
-
-    return rows.cached("spread", compute)
-
-
-def standard_unit(rows) -> np.ndarray:
-    """Factors (P,) that give the features variance 1; 0 for constant features."""
-    square = spread(rows)[1]
-    return np.divide(rows.n, square, out=np.zeros_like(square), where=square > 0) ** 0.5
-
-
-def class_contrast(rows) -> np.ndarray:
-    """Weights g (n,) with ``gᵀX = x̄₁ − x̄₀``."""
-    return rows.weight * np.where(rows.positive, 1 / rows.n_pos, -1 / rows.n_neg)
 
 
 def gram(rows, centred, unit) -> np.ndarray:
@@ -59,7 +29,7 @@ def gram(rows, centred, unit) -> np.ndarray:
         if not sparse.issparse(rows.X):
             Z = centred_rows(rows, slice(None), centred, unit)
             return Z @ Z.T
-        mean, square = spread(rows)
+        mean, square = rows.spread
         everyone = Moments(rows.n, mean * centred, square)
         group = np.zeros(len(rows.weight), np.int64)
         return centred_gram(rows, [everyone], group, unit)
@@ -97,7 +67,7 @@ def centred_gram(rows, groups, code, unit) -> np.ndarray:
 
 def centred_rows(rows, which, centred, unit) -> np.ndarray:
     """``Z`` of the selected rows as an ndarray."""
-    Z = dense(rows.X[which]) - spread(rows)[0] * centred
+    Z = dense(rows.X[which]) - rows.spread[0] * centred
     Z *= unit
     return Z
 
@@ -143,7 +113,7 @@ class Coordinates:
         """θ with ``A θ = (X − x̄) w``, from the pivot rows: ``L θ = (X_p − x̄) w``."""
         if self.pivot is None:
             return w / self.unit
-        score = rows.X[self.pivot] @ w - spread(rows)[0] @ w * self.centred
+        score = rows.X[self.pivot] @ w - rows.spread[0] @ w * self.centred
         return linalg.solve_triangular(self.A[self.pivot], score, lower=True)
 
     def back(self, rows, theta) -> np.ndarray:
@@ -151,6 +121,6 @@ class Coordinates:
         if self.pivot is None:
             return (theta.T * self.unit).T
         alpha = linalg.solve_triangular(self.A[self.pivot], theta, lower=True, trans=1)
-        mean = spread(rows)[0] * self.centred
+        mean = rows.spread[0] * self.centred
         w = rows.X[self.pivot].T @ alpha - np.multiply.outer(mean, alpha.sum(axis=0))
         return (w.T * self.unit**2).T

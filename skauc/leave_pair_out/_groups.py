@@ -7,12 +7,16 @@ together. Pairs within a group are not compared: new rows come from new groups.
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from ..statistics._levels import balanced_variance, empirical_auc
+from ..statistics._levels import (
+    TIE,
+    balanced_variance,
+    empirical_auc,
+    row_placements,
+    won_by,
+)
 from ..statistics._row_blocks import parts_of
 from ..statistics._rows import class_units
-from ._bootstrap import TIE, row_placements, won_by
-from ._newton import SQUARED_HINGE
-from ._objective import optima
+from ._objective import SQUARED_HINGE, optima
 
 MOST_PAIRS, MOST_ROWS = 10_000, 2000  # pairs of groups in closed form, and rows
 FEWEST = 3  # groups of each class: one remains if two are left out

@@ -1,7 +1,12 @@
-"""The objective of a linear model, its optimum, and its gradient on given rows."""
+"""The objective of a linear model, its gradient on given rows, and its optimum.
+
+Of rows a_i in coordinates it is ``Σ_i c_i loss(a_iᵀθ) + ½ θᵀ diag(penalty) θ``. With
+the curvatures ω of the scores its Hessian is ``AᵀΩA + diag(penalty)``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,8 +15,7 @@ from scipy.linalg import LinAlgError
 
 from ..statistics._block_matrix import BlockMatrix
 from ..statistics._rows import Rows
-from ._coordinates import Coordinates, spread
-from ._newton import SQUARED, Loss, minimise
+from ._coordinates import Coordinates
 
 NO_PENALTY = 1e-9  # least penalty in sums of squares: H⁻¹ keeps half of its digits
 # The same for a curved loss of separated classes: under a weaker penalty curvatures
@@ -30,6 +34,73 @@ _SAME_AUC = 0.02  # largest difference of the training AUCs of a fit and a raise
 # most n min(n, P) for refits without single rows; beyond it one step errs little
 REFITTED = 10_000
 NUMBERS = 2e7  # entries of the largest dense copy of the rows: 160 MB
+MAX_ITER = 100
+CLOSE = 1e-7  # stop if the Newton decrement is below this share of the objective
+STUCK = 1e-4  # a decrement below this share that no step can lower is rounding
+# Nocedal & Wright (2006), Numerical Optimization, section 3.1
+ARMIJO, HALVINGS = 1e-4, 30
+# Least ridge of H relative to the sum of squares of a column, without and with a
+# penalty. The steps depend on it, the optimum does not.
+FLOOR, LEAST = 1e-9, 1e-12
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A convex loss of a score z and a label ``sign`` = ±1.
+
+    Its value and its first two derivatives in z are functions of both arrays.
+    """
+
+    value: Callable
+    slope: Callable
+    curvature: Callable
+    quadratic: bool = False
+
+
+def _logistic_value(z, sign):
+    # log(1 + e^m) = max(m, 0) + log(1 + e^(−|m|)): no exponential overflows
+    return np.log1p(np.exp(-np.abs(z))) + np.maximum(-sign * z, 0.0)
+
+
+def _logistic_slope(z, sign):
+    small = np.exp(-np.abs(z))
+    # 1/(1 + e^(−m)) of m = −sign z
+    return -sign * np.where(sign * z < 0, 1.0, small) / (1 + small)
+
+
+def _logistic_curvature(z, sign):
+    small = np.exp(-np.abs(z))
+    return small / (1 + small) ** 2
+
+
+def _squared_value(z, sign):
+    return (z - sign) ** 2 / 2
+
+
+def _squared_slope(z, sign):
+    return z - sign
+
+
+def _squared_curvature(z, sign):
+    return np.ones_like(z)
+
+
+def _hinge_value(z, sign):
+    return np.maximum(0.0, 1 - sign * z) ** 2
+
+
+def _hinge_slope(z, sign):
+    return -2 * sign * np.maximum(0.0, 1 - sign * z)
+
+
+def _hinge_curvature(z, sign):
+    return 2.0 * (sign * z < 1)
+
+
+# log(1 + e^(−sign z)), (z − sign)²/2 and max(0, 1 − sign z)²
+LOGISTIC = Loss(_logistic_value, _logistic_slope, _logistic_curvature)
+SQUARED = Loss(_squared_value, _squared_slope, _squared_curvature, quadratic=True)
+SQUARED_HINGE = Loss(_hinge_value, _hinge_slope, _hinge_curvature)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +139,7 @@ class Objective:
         They are ``Σ_i c_i (x_ij − x̄_j)²`` of each column, or the mean over the columns
         that vary.
         """
-        squares = spread(rows)[1]
+        squares = rows.spread[1]
         neg, pos = self.class_weight
         column = squares[squares > 0].mean() if squares.any() else 1.0
         # the limit of a weak penalty depends on its shape for separated classes and for
@@ -256,7 +327,7 @@ def departure(fit, other, rows) -> float:
         a, b = (one.score(rows.X) for one in (fit, other))
         a, b = a - a.mean(), b - b.mean()
     else:
-        a, b = (one.coef * np.sqrt(spread(rows)[1]) for one in (fit, other))
+        a, b = (one.coef * np.sqrt(rows.spread[1]) for one in (fit, other))
     return float(1 - a @ b / max(np.sqrt((a @ a) * (b @ b)), 1e-300))
 
 
@@ -278,7 +349,7 @@ def optimum(fit, rows) -> Fit:
     objective = fit.objective
     *_, (theta,), coordinates = optima(fit, rows, objective.case_weight(rows)[None])
     w = coordinates.back(rows, theta[:-1])
-    b = objective.column * theta[-1] - spread(rows)[0] @ w * objective.free
+    b = objective.column * theta[-1] - rows.spread[0] @ w * objective.free
     return Fit(objective, w, float(b))
 
 
@@ -292,12 +363,83 @@ def optima(fit, rows, weight) -> tuple:
     objective, w = fit.objective, fit.coef
     coordinates = Coordinates.of(rows, objective.free, objective.unit)
     A, penalty = objective.design(coordinates.A)
-    b = fit.intercept + spread(rows)[0] @ w * objective.free
+    b = fit.intercept + rows.spread[0] @ w * objective.free
     start = np.append(coordinates.forth(rows, w), b / (objective.column or np.inf))
     theta, converged = minimise(A, rows.sign, weight, objective.loss, penalty, start)
     if not converged.all():
         raise LinAlgError("Newton's method did not converge")
     return A, theta, coordinates
+
+
+def minimise(A, sign, weight, loss, penalty, start):
+    """Minimise a penalised loss under each of m weightings of the rows.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, d)
+    sign : ndarray of shape (n,)
+        1 for positive rows, −1 for the others.
+    weight : ndarray of shape (m, n)
+        Weight c of every row, ≥ 0.
+    loss : Loss
+    penalty : ndarray of shape (d,)
+        Weight of ½θ_j² in the objective, ≥ 0.
+    start : ndarray of shape (d,)
+
+    Returns
+    -------
+    theta : ndarray of shape (m, d)
+    converged : ndarray of bool of shape (m,)
+    """
+    m = len(weight)
+    theta, converged = np.tile(start, (m, 1)), np.zeros(m, dtype=bool)
+    # 0 is the better start if the solver diverged
+    here, at_zero = (
+        _value(t, t @ A.T, weight, loss, sign, penalty) for t in (theta, 0 * theta)
+    )
+    theta[~(here <= at_zero)] = 0.0
+    moving = np.arange(m)
+    for _ in range(MAX_ITER):
+        theta[moving], solved, stuck = _newton_step(
+            A, sign, weight[moving], loss, penalty, theta[moving]
+        )
+        converged[moving[solved]] = True
+        moving = moving[~(solved | stuck)]
+        if not len(moving):
+            break
+    return theta, converged
+
+
+def _value(theta, z, weight, loss, sign, penalty):
+    """Values of m objectives, (m,)."""
+    return np.sum(weight * loss.value(z, sign), axis=1) + theta**2 @ penalty / 2
+
+
+def _newton_step(A, sign, weight, loss, penalty, theta):
+    """A damped step of m objectives; whether it solved each, or could lower none."""
+    square = weight.sum(axis=1, keepdims=True) * np.mean(A**2, axis=0)
+    square = np.where(square > 0, square, 1.0)
+    ridge = np.maximum(penalty, np.where(penalty > 0, LEAST, FLOOR) * square)
+    z = theta @ A.T
+    here = _value(theta, z, weight, loss, sign, penalty)
+    gradient = (weight * loss.slope(z, sign)) @ A + penalty * theta
+    half = A * np.sqrt(weight * loss.curvature(z, sign))[..., None]
+    hessian = half.swapaxes(1, 2) @ half
+    diagonal = np.arange(A.shape[1])
+    hessian[:, diagonal, diagonal] += ridge
+    step = -np.linalg.solve(hessian, gradient[..., None])[..., 0]
+    along = step @ A.T
+    gain = -np.sum(gradient * step, axis=1)  # squared Newton decrement
+    t = np.ones((len(theta), 1))
+    for _ in range(HALVINGS):
+        there = _value(theta + t * step, z + t * along, weight, loss, sign, penalty)
+        short = ~(there <= here - ARMIJO * t[:, 0] * gain)
+        if not short.any():
+            break
+        t[short] /= 2
+    solved = np.abs(gain) <= np.where(short, STUCK, CLOSE) * here
+    t[short] = 0.0
+    return theta + t * step, solved, short
 
 
 def discriminant_ridge(
@@ -335,7 +477,7 @@ def discriminant_ridge(
     for mask, weight, intensity in zip(
         (~rows.positive, rows.positive), a, s, strict=True
     ):
-        target = weight * spread(rows[mask])[1]
+        target = weight * rows[mask].spread[1]
         penalty += intensity * (target if diagonal else target.mean())
     l2 = penalty if diagonal else float(penalty[0])
     kept = np.maximum(1 - s, LEAST_WEIGHT)

@@ -22,7 +22,7 @@ cross-validation's with more features than rows, .89 with fewer).
 
 import numpy as np
 
-from ._bootstrap import won_by
+from ..statistics._levels import won_by
 from ._left_out import Source, of_placements
 
 # Variance of an AUC of models that are not linear, whose features are not counted, in

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..statistics._moments import positive_eigen
-from ._coordinates import Coordinates, class_contrast, standard_unit
+from ._coordinates import Coordinates
 from ._left_out import PAIR_ROWS, PairRows, auc_of_pairs, margins_without
 
 # Penalties in units of the mean within-class eigenvalue
@@ -31,8 +31,8 @@ def ridge_models(rows):
     n, P = rows.shape
     if min(max(n, rows.n), P) > MOST:
         return None
-    unit = standard_unit(rows)
-    gap = unit * (class_contrast(rows) @ rows.X)
+    unit = rows.standard_unit
+    gap = unit * (rows.class_contrast @ rows.X)
     pairs = PairRows.of(np.argsort(rows.X @ (unit * gap)), rows, PAIR_ROWS)
     space = Coordinates.of(rows, True, unit)
     root = np.sqrt(rows.weight)

@@ -8,16 +8,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..intervals._limits import EstimateWithLimits, score_limits
-from ..leave_pair_out._bootstrap import (
-    INSIDE,
-    aucs,
-    bootstrap_counts,
-    plus_632,
-    weighted_auc,
-)
 from ..leave_pair_out._groups import sums_of_scores, without_each
+from ..leave_pair_out._samples import INSIDE, bootstrap_counts, plus_632
 from ..statistics._checks import as_verbosity, check_integer, check_option
-from ..statistics._levels import balanced_variance
+from ..statistics._levels import aucs, balanced_variance, weighted_auc
 from ..statistics._result import WholeAUC
 from ..statistics._rows import class_units
 from ..statistics._types import ArrayLike, Seed, Values

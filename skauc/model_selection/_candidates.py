@@ -28,10 +28,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_labels, check_positive, check_weight
 from ..adaptive._join import CONTRAST
-from ..leave_pair_out._bootstrap import row_placements
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._joint import JointAUCs, maximum_bias
 from ..statistics._checks import short
+from ..statistics._levels import row_placements
 from . import _doubts as doubts
 from ._posterior import Evaluation, evaluations
 from ._question import Question

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from ..intervals._sample import FEW_GROUPS, FEW_ROWS
-from ..leave_pair_out._coordinates import centred_rows, standard_unit
+from ..leave_pair_out._coordinates import centred_rows
 from ..statistics._rows import Rows
 from ..statistics._warn_caller import UntrustedAUCWarning, warn_caller
 from ..statistics._weights import NOT_COUNTS, SampleWeightWarning, are_counts
@@ -207,9 +207,9 @@ def _near_copies(rows):
     if not 2 * _NEIGHBOURS <= n <= _MOST_ROWS:
         return 0.0
     if sparse.issparse(rows.X):
-        X = rows.X.multiply(standard_unit(rows)).tocsr()  # distances need no centre
+        X = rows.X.multiply(rows.standard_unit).tocsr()  # distances need no centre
     else:
-        X = centred_rows(rows, slice(None), True, standard_unit(rows))
+        X = centred_rows(rows, slice(None), True, rows.standard_unit)
         if not np.isfinite(X).all():
             return 0.0
     chosen = np.linspace(0, n - 1, min(n, _ROWS_TRIED)).astype(np.int64)

@@ -45,19 +45,18 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.model_selection import StratifiedGroupKFold
 
-from ..leave_pair_out._bootstrap import (
-    aucs,
-    balanced_samples,
-    canonical_order,
-    model_variance,
-    plus_632,
-    weighted_auc,
-)
-from ..leave_pair_out._folds import FOLDS, repeated_folds
 from ..leave_pair_out._groups import FEWEST, auc_of_groups, sums_of_scores
 from ..leave_pair_out._left_out import PairRows, Source, second_source
 from ..leave_pair_out._objective import STOPPED
 from ..leave_pair_out._out_of_bag import OF_CURVED, pairs_out_of_bag
+from ..leave_pair_out._samples import (
+    FOLDS,
+    balanced_samples,
+    canonical_order,
+    plus_632,
+    repeated_folds,
+)
+from ..statistics._levels import aucs, weighted_auc
 from ..statistics._rows import Rows
 from . import _doubts as doubts
 from .reading._affine_steps import has_frozen
@@ -280,7 +279,7 @@ def _by_clones(model, K, verbose, whole):
 def _variance(auc, model):
     """Hanley and McNeil's variance, larger for a model whose features do not count."""
     factor = 1.0 if model.broken_by is None else OF_CURVED
-    return factor * model_variance(auc, model.front)
+    return factor * model.front.auc_variance(auc)
 
 
 def _folds_of_groups(scored, K):

@@ -20,7 +20,6 @@ from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from ..leave_pair_out._coordinates import standard_unit
 from .reading._affine_steps import is_repeatable
 from .reading._estimators import fitted_to_rows, n_rows, numeric, take_rows
 from .reading._fitted_model import FittedModel
@@ -126,7 +125,7 @@ def _moved(model):
         return False
     steps, most = (getattr(linear, name, None) for name in ("n_iter_", "max_iter"))
     stopped = None not in (steps, most) and np.max(steps) >= most
-    units = standard_unit(front)
+    units = front.standard_unit
     units = units[units > 0]
     if stopped or getattr(linear, "tol", 0.0) > _TOLERANCE or not len(units):
         return False  # such solvers leave a gradient on their training rows, too

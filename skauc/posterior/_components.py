@@ -12,6 +12,8 @@ import numpy as np
 from scipy import special
 from scipy.optimize import brentq
 
+from ..statistics._levels import normal_pdf
+
 # Nodes for the integral of section 5: the error of 32 is 6e-12, of 64 only rounding (t
 # up to 30, df from 1 to ∞, compared with 400 nodes)
 _LEGENDRE = special.roots_legendre(64)
@@ -208,8 +210,3 @@ def log_chi2_nodes(df, n_nodes=_NODES):
     y = w - np.expm1(-w)
     height = np.exp(-df / 2 * (np.expm1(y) - y)) * (1 + np.exp(-w))
     return y, height / height.sum(axis=1, keepdims=True)
-
-
-def normal_pdf(x):
-    """``φ(x)``."""
-    return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)

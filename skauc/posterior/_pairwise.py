@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from ..statistics._checks import as_numbers, check_numbers
+from ..statistics._levels import normal_pdf
 from ..statistics._wald import Interval
 from ._auc_posterior import AUCPosterior, warnings_of
-from ._components import normal_pdf
 from ._distribution import AUCDistribution
 
 # Levels Φ(u): Φ(−8) = 6e-16. Linear interpolation between them leaves 1e-4 of a

@@ -35,6 +35,7 @@ _ROUNDING = 1e-12
 _LAST_PLACE = 4 * np.finfo(float).eps
 _USUAL = 0.25  # quantile of sizes that are usual: many may be 0, or be stand-ins
 _ALONE = 1000  # distance of such scores to others, in units of their width
+TIE = 1e-8  # share of the range of the scores below which a margin is 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,6 +253,48 @@ def empirical_auc(score, positive, weight=None) -> float:
     return Levels.of(*parts).auc
 
 
+def aucs(scores, positive, weight):
+    """AUC of all rows in each of K weightings, and the weight of their pairs.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (K, n) or (n,)
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (K, n) or (n,)
+
+    Returns
+    -------
+    auc, pairs : ndarray of shape (K,)
+        NaN and 0 where a class has no weight.
+    """
+    scores, weight = np.broadcast_arrays(*np.atleast_2d(scores, weight))
+    pairs = (weight @ ~positive) * (weight @ positive)
+    auc = np.full(len(scores), np.nan)
+    for k in np.flatnonzero(pairs):
+        auc[k] = empirical_auc(scores[k], positive, weight[k])
+    return auc, pairs
+
+
+def weighted_auc(scores, positive, weight) -> float:
+    """Share of the weighted pairs that the positive wins, pooled over weightings."""
+    auc, pairs = aucs(scores, positive, weight)
+    return float(np.nansum(auc * pairs) / pairs.sum()) if pairs.any() else np.nan
+
+
+def row_placements(score, positive, weight) -> np.ndarray:
+    """Share of the other class that each row is ordered with, (n,)."""
+    placed = np.empty(len(score))
+    placed[~positive], placed[positive] = placements(
+        score[~positive], score[positive], weight[~positive], weight[positive]
+    )
+    return placed
+
+
+def won_by(margin, least) -> np.ndarray:
+    """1 where the positive of a pair wins by more than ``least``, ½ for a tie."""
+    return (margin > least) * 0.5 + (margin >= -least) * 0.5
+
+
 def delong_covariance(v01, v10, weight_neg=None, weight_pos=None):
     """DeLong's covariance of the AUCs of k scores; O(k² n) from their placements.
 
@@ -323,6 +366,11 @@ def balanced_variance(auc, n_neg, n_pos):
 def shrunk_auc(auc, n) -> float:
     """``(A n + ½)/(n + 1)``: an AUC A of n rows, moved away from 0 and 1."""
     return (auc * n + 0.5) / (n + 1)
+
+
+def normal_pdf(x):
+    """``φ(x)``."""
+    return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
 
 
 def _mean_covariance(v, weight):

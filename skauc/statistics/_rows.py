@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ._levels import empirical_auc
-from ._row_blocks import dense
+from ._block_matrix import BlockMatrix
+from ._levels import balanced_variance, empirical_auc, shrunk_auc
+from ._moments import class_moments
+from ._row_blocks import block_rows, dense, parts_of
 from ._weights import raising_factor
 
 LIMIT_BYTES = 256 * 2**20
@@ -126,6 +128,8 @@ class Rows:
 
     def as_counts(self) -> Rows:
         """Rows whose weights add up to an effective number of rows of each class."""
+        if not self.weighted:
+            return self
         sides = ~self.positive, self.positive
         neg, pos = (raising_factor(self.weight[side]) for side in sides)
         if neg == pos == 1:
@@ -173,6 +177,45 @@ class Rows:
         """Empirical AUC of scores (n,) of the rows."""
         weight = self.weight if self.weighted else None
         return empirical_auc(score, self.positive, weight)
+
+    def auc_variance(self, auc) -> float:
+        """Hanley & McNeil's variance with n/2 rows per class, positive even for A = 1.
+
+        It is taken at ``(nA + ½)/(n + 1)``, the posterior mean under Jeffreys's prior.
+        """
+        n_neg, n_pos = max(self.n_neg, 1.0), max(self.n_pos, 1.0)
+        expected = shrunk_auc(auc, n_neg + n_pos)
+        return float(balanced_variance(expected, n_neg, n_pos))
+
+    @property
+    def spread(self) -> tuple:
+        """Weighted mean (P,) of the rows, and sums of squares (P,) around it."""
+
+        def compute():
+            X, weight, P = self.X, self.weight, self.shape[1]
+            if isinstance(X, BlockMatrix) or sparse.issparse(X):
+                neg, pos = class_moments(X, self.positive, weight, featurewise=True)
+                both = neg + pos
+                mean, total = both.mean, both.scatter
+            else:
+                mean, total = weight @ X / self.n, np.zeros(P)
+                for part in parts_of(len(weight), block_rows(P)):
+                    total += weight[part] @ (X[part] - mean) ** 2
+            return mean, np.where(total > self.n * (1e-13 * mean) ** 2, total, 0.0)
+
+        return self.cached("spread", compute)
+
+    @property
+    def standard_unit(self) -> np.ndarray:
+        """Factors (P,) that give the features variance 1; 0 for constant features."""
+        square = self.spread[1]
+        out = np.zeros_like(square)
+        return np.divide(self.n, square, out=out, where=square > 0) ** 0.5
+
+    @property
+    def class_contrast(self) -> np.ndarray:
+        """Weights g (n,) with ``gᵀX = x̄₁ − x̄₀``."""
+        return self.weight * np.where(self.positive, 1 / self.n_pos, -1 / self.n_neg)
 
     @cached_property
     def independent(self) -> tuple:

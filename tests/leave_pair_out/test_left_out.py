@@ -104,9 +104,9 @@ def test_joined_rows_are_near_to_pairs(loss, shape, monkeypatch):
     rows = Rows.of(X, positive)
     for C, intercept in itertools.product([1e-2, 1.0, 1e2, 1e4], ["free", 1.0]):
         fit = Fit(Objective(LOSSES[loss], 1 / C, intercept), np.zeros(shape[1]))
-        monkeypatch.setattr("skauc.leave_pair_out._refitted.EXACT", np.inf)
+        monkeypatch.setattr("skauc.leave_pair_out._left_out.EXACT", np.inf)
         expected = second_source(fit, rows).auc
-        monkeypatch.setattr("skauc.leave_pair_out._refitted.EXACT", 0)
+        monkeypatch.setattr("skauc.leave_pair_out._left_out.EXACT", 0)
         errors.append(second_source(fit, rows).auc - expected)
     assert np.mean(np.abs(errors)) < 0.012
     assert np.max(np.abs(errors)) < 0.025

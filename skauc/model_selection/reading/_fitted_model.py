@@ -23,7 +23,6 @@ from ..._validation import (
     check_weight,
     positive_and_label,
 )
-from ...leave_pair_out._coordinates import spread
 from ...leave_pair_out._objective import stationarity
 from ...statistics._checks import columns_named
 from ...statistics._row_blocks import refuse_collection
@@ -264,7 +263,7 @@ class FittedModel:
         except ValueError:  # texts in columns that no coefficient reaches
             return None
         rows = self.front if X is self.scored.front else self._rows(X)
-        mean, square = spread(rows)
+        mean, square = rows.spread
         if np.any((square > 0) & (square <= rows.n * (_FAR * mean) ** 2)):
             return None
         with np.errstate(all="ignore"):

@@ -24,8 +24,14 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from ...estimators._gaussian_auc import GaussianAUCClassifier
 from ...estimators._logistic import IRLSLogisticRegression
-from ...leave_pair_out._newton import LOGISTIC, SQUARED, SQUARED_HINGE
-from ...leave_pair_out._objective import Fit, Objective, discriminant_ridge
+from ...leave_pair_out._objective import (
+    LOGISTIC,
+    SQUARED,
+    SQUARED_HINGE,
+    Fit,
+    Objective,
+    discriminant_ridge,
+)
 from ...statistics._rows import Rows
 from ._estimators import is_known
 

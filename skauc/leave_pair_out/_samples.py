@@ -1,22 +1,12 @@
-"""Bootstrap samples of two classes, and the .632+ estimate of an AUC.
-
-This module knows scores and weights, not models.
-"""
+"""Samples and folds of rows for refits, and the .632+ estimate of an AUC."""
 
 import numpy as np
 
-from ..statistics._levels import (
-    balanced_variance,
-    empirical_auc,
-    placements,
-    shrunk_auc,
-)
 from ..statistics._row_blocks import block_rows, dense, parts_of
-from ._coordinates import class_contrast, spread, standard_unit
 
 SEED = 632  # one seed, so that all candidates of a search share their samples
+FOLDS = 5  # of one repeat: a fit then has four fifths of the rows
 INSIDE = 0.632  # 1 − 1/e: share of distinct rows in a bootstrap sample
-TIE = 1e-8  # share of the range of the scores below which a margin is 0
 _DIGITS = 1e-9  # relative precision of the keys that order rows
 
 
@@ -43,7 +33,7 @@ def canonical_order(rows):
     mean along the difference of the class means: neither the units of the features nor
     the names of the classes matter. The class with the larger mean key is the first.
     """
-    mean, unit, sides = spread(rows)[0], standard_unit(rows), class_contrast(rows)
+    mean, unit, sides = rows.spread[0], rows.standard_unit, rows.class_contrast
     gap = unit**2 * (sides @ rows.X)
     size, along = np.empty((2, rows.shape[0]))
     for part in parts_of(len(rows.weight), block_rows(rows.shape[1])):
@@ -118,48 +108,6 @@ def bootstrap_counts(stratum, K, rng):
     return counts
 
 
-def aucs(scores, positive, weight):
-    """AUC of all rows in each of K weightings, and the weight of their pairs.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (K, n) or (n,)
-    positive : ndarray of bool of shape (n,)
-    weight : ndarray of shape (K, n) or (n,)
-
-    Returns
-    -------
-    auc, pairs : ndarray of shape (K,)
-        NaN and 0 where a class has no weight.
-    """
-    scores, weight = np.broadcast_arrays(*np.atleast_2d(scores, weight))
-    pairs = (weight @ ~positive) * (weight @ positive)
-    auc = np.full(len(scores), np.nan)
-    for k in np.flatnonzero(pairs):
-        auc[k] = empirical_auc(scores[k], positive, weight[k])
-    return auc, pairs
-
-
-def weighted_auc(scores, positive, weight) -> float:
-    """Share of the weighted pairs that the positive wins, pooled over weightings."""
-    auc, pairs = aucs(scores, positive, weight)
-    return float(np.nansum(auc * pairs) / pairs.sum()) if pairs.any() else np.nan
-
-
-def row_placements(score, positive, weight) -> np.ndarray:
-    """Share of the other class that each row is ordered with, (n,)."""
-    placed = np.empty(len(score))
-    placed[~positive], placed[positive] = placements(
-        score[~positive], score[positive], weight[~positive], weight[positive]
-    )
-    return placed
-
-
-def won_by(margin, least) -> np.ndarray:
-    """1 where the positive of a pair wins by more than ``least``, ½ for a tie."""
-    return (margin > least) * 0.5 + (margin >= -least) * 0.5
-
-
 def plus_632(resubstitution_auc, out_of_bag_auc) -> float:
     """``(1 − w) A + w A_out`` with ``w = .632/(1 − .368 R)``.
 
@@ -175,11 +123,36 @@ def plus_632(resubstitution_auc, out_of_bag_auc) -> float:
     return float((1 - w) * inside + w * outside)
 
 
-def model_variance(auc, rows) -> float:
-    """Hanley & McNeil's variance with n/2 rows per class, positive even for A = 1.
+def repeated_folds(rows, strata, K):
+    """Whether each row trains each of K fits, (K, n).
 
-    It is taken at ``(nA + ½)/(n + 1)``, the posterior mean under Jeffreys's prior.
+    The K fits are as many repeats of five folds as fit into them, or one repeat; a
+    repeat leaves out every row once. A class with fewer rows than folds is missing in
+    some of them. Neither the order of the rows nor the names of the classes matter.
+
+    Parameters
+    ----------
+    rows : Rows
+    strata : ndarray of shape (n,)
+        Class of each row; there may be more than two.
+    K : int
+        At least 2.
     """
-    n_neg, n_pos = max(rows.n_neg, 1.0), max(rows.n_pos, 1.0)
-    expected = shrunk_auc(auc, n_neg + n_pos)
-    return float(balanced_variance(expected, n_neg, n_pos))
+
+    def compute():
+        order, _ = canonical_order(rows)
+        rank = np.argsort(order)
+        labels = sorted(np.unique(strata), key=lambda k: rank[strata == k].mean())
+        rng = np.random.default_rng(SEED)
+        trains = np.ones((K, len(order)), dtype=bool)
+        for folds in np.array_split(np.arange(K), max(K // FOLDS, 1)):
+            start = 0
+            for label in labels:
+                mine = rng.permutation(order[strata[order] == label])
+                # classes begin where the last one ended, so that folds are of one size
+                place = (start + np.arange(len(mine))) % len(folds)
+                trains[folds[place], mine] = False
+                start += len(mine)
+        return trains
+
+    return rows.cached(("folds", K, strata.tobytes()), compute)
