@@ -14,10 +14,9 @@ from ..posterior._joint import AUCDifferencePosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._types import ArrayLike, Seed, Values
 from . import _doubts as doubts
-from ._blocks import evaluations_of
 from ._candidates import alike, candidate, joint_aucs, trained_a_subset
-from ._posterior import evaluations, posterior_of
-from ._question import Question
+from ._evaluation import Question
+from ._sample import evaluations, evaluations_of
 from .reading._estimators import fitted_clone
 
 
@@ -193,7 +192,7 @@ def auc_posterior(
     )
     found = evaluations_of(estimator, X, y, sample_weight, question)
     # before any warning, because a prior may be improper for these rows
-    posterior = posterior_of(found)
+    posterior = _posterior_of(found)
     for one in found:
         one.warn()
     return posterior
@@ -441,3 +440,11 @@ def _compared(a, name, b, n_resamples, random_state):
     return replace(
         difference, names=("a", name), warnings=reasons, pos_label=a.posterior.pos_label
     )
+
+
+def _posterior_of(found):
+    """Posterior of two classes, or of the mean AUC over pairs of classes."""
+    posteriors = {one.model.pair: one.posterior for one in found}
+    if None in posteriors:
+        return posteriors[None]
+    return PairwiseAUCPosterior(posteriors)

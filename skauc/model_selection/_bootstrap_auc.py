@@ -17,8 +17,8 @@ from ..statistics._rows import class_units
 from ..statistics._types import ArrayLike, Seed, Values
 from ..statistics._wald import Interval, interval_tails
 from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
-from .reading._affine_steps import has_frozen
 from .reading._estimators import checked_rows, in_parallel, scores_of_clone
+from .reading._steps import has_frozen
 
 METHODS = (".632+", ".632", "oob", "optimism")
 

@@ -59,10 +59,10 @@ from ..leave_pair_out._samples import (
 from ..statistics._levels import aucs, weighted_auc
 from ..statistics._rows import Rows
 from . import _doubts as doubts
-from .reading._affine_steps import has_frozen
 from .reading._estimators import fitted_to_rows, in_parallel, take_rows
 from .reading._objective_of import is_solved, solved
 from .reading._opened_model import NOT_LINEAR, NotLinearError, decisions
+from .reading._steps import has_frozen
 
 # (rows, fits) of a report: AUCs of single samples vary more for fewer rows
 _SAMPLES = ((200, 20), (500, 10), (np.inf, 5))

@@ -12,8 +12,8 @@ from ..statistics._checks import as_verbosity, check_integer, generator
 from ..statistics._result import Result
 from ..statistics._types import ArrayLike, Seed, Values
 from ._doubts import warn_of_copies
+from ._evaluation import Question
 from ._left_out_rows import SCORER_FITS, rows_left_out
-from ._question import Question
 from ._sample import Sample
 from .reading._estimators import checked_rows, fitted_clone, in_parallel
 from .reading._fitted_model import fitted_models

@@ -1,4 +1,11 @@
-"""Rows of a model that are a sample of more rows, of which all scores are known."""
+"""Evaluations of a fitted estimator on rows in memory, in a collection or in blocks.
+
+Few rows are gathered into one array. With many rows, the scores of all rows are
+computed, and an even sample of rows represents the data set: each sampled row counts
+for several rows of its class. The model of the data set and the AUC of rows left out
+are computed from the sample. The posterior is then shifted, in probits, by the
+difference between the empirical AUC of all scores and that of the sample's scores.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +13,40 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
 
+from .._validation import check_labels, distinct_labels
 from ..adaptive._join import DataSize
 from ..leave_pair_out._left_out import even_sample
-from ..leave_pair_out._objective import optimum
+from ..leave_pair_out._objective import optimum, stationarity
+from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
+from ..statistics._moments import class_moments
+from ..statistics._row_blocks import dense, gathered, row_blocks
 from ..statistics._rows import Rows
-from .reading._fitted_model import FittedModel
+from ._evaluation import Evaluation
+from ._verdict import (
+    ASSUMED,
+    CONTRACT,
+    DETECTED,
+    HELD_OUT,
+    NEAR_REST,
+    PARALLEL,
+    distance,
+    equal_means,
+    is_parallel,
+    judge_rows,
+    known_verdict,
+)
+from .reading._estimators import TAKE_BLOCKS
+from .reading._fitted_model import FittedModel, fitted_models
 from .reading._objective_of import objective_of
+from .reading._opened_model import OpenedModel
+
+_GATHERED = 2**20  # rows with at most so many entries (8 MiB) are gathered
+_SAMPLE_ROWS_A_FEATURE = 10  # rows per feature of a sample, at least
+_ROWS_A_FEATURE = 100  # with fewer rows per feature, all rows are gathered
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +133,156 @@ def _size(positive):
     """``n₀ n₁/(n₀ + n₁)``, to which the precision of a mean difference is in ratio."""
     n, n_pos = len(positive), np.count_nonzero(positive)
     return n_pos * (n - n_pos) / n
+
+
+def rows_in_memory(X, y, sample_weight=None):
+    """X, y and weights as arrays; rows that come in blocks are gathered."""
+    blocks = row_blocks(X, y, sample_weight)
+    if blocks is None:
+        return X, y, sample_weight
+    X, labels, weight = gathered(blocks)
+    return X, check_labels(labels, name="y"), weight
+
+
+def evaluations_of(estimator, X, y, sample_weight, question) -> list:
+    """:func:`evaluations` of a fitted estimator on rows in memory or in blocks."""
+    blocks = row_blocks(X, y, sample_weight)
+    if blocks is None:
+        return evaluations(estimator, X, y, sample_weight, question)
+    if question.groups is not None:
+        raise ValueError(
+            "groups must be None for collections and blocks, got groups; pass arrays"
+        )
+    matrix, labels, weight = BlockMatrix.of(blocks)
+    labels = check_labels(labels, name="y")
+    n, P = matrix.shape
+    if n * P <= _GATHERED or n < _ROWS_A_FEATURE * P:
+        # dense rows of more than 1 GiB are refused, sparse ones are gathered
+        small = n * P <= LARGEST_ARRAY or issparse(matrix[:1])
+        X = _named(gathered(blocks)[0] if small else matrix[:], matrix, estimator)
+        return evaluations(estimator, X, labels, weight, question)
+    classes = distinct_labels(labels)
+    codes = np.searchsorted(classes, labels).astype(np.min_scalar_type(len(classes)))
+    del labels  # the codes take a byte per row
+    return _of_sample(estimator, blocks, matrix, classes, codes, weight, question)
+
+
+def evaluations(estimator, X, y, sample_weight, question) -> list:
+    """Evaluations of a fitted estimator: one, or one for each pair of classes.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X, y : rows and labels in memory
+    sample_weight : array-like of shape (n,) or None
+    question : Question
+
+    Returns
+    -------
+    list of Evaluation
+    """
+    models = fitted_models(
+        estimator,
+        X,
+        y,
+        sample_weight,
+        pos_label=question.pos_label,
+        groups=question.groups,
+        any_classifier=question.adaptive,
+    )
+    samples = [Sample(model, model.front, model.score) for model in models]
+    # a scorer fits nothing
+    verdict = known_verdict(question) or judge_rows(models[0], question.is_report)
+    return [Evaluation(sample, question, verdict) for sample in samples]
+
+
+def _named(X, matrix, estimator):
+    """Rows as a frame if estimator and blocks have feature names, else unchanged.
+
+    Raises
+    ------
+    ValueError
+        If the estimator was fitted with other columns.
+    """
+    matrix.check_names(estimator)
+    names = matrix.feature_names
+    if names is None or not hasattr(estimator, "feature_names_in_"):
+        return X
+    import pandas as pd
+
+    return pd.DataFrame(dense(X), columns=names)
+
+
+def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
+    """Evaluations on an even sample that represents all rows; y = classes[codes]."""
+    if weight is None:
+        weight = np.broadcast_to(1.0, len(codes))  # takes no memory
+    elif not weight.all():
+        counted = weight > 0
+        matrix, codes = matrix.where(counted), codes[counted]
+        weight = weight[counted]
+    P = matrix.shape[1]
+    count = max(_GATHERED // P, _SAMPLE_ROWS_A_FEATURE * P)
+    sample, mass = sample_of_classes(codes, weight, count)
+    X, y = _named(matrix[sample], matrix, estimator), classes[codes[sample]]
+    sampled = evaluations(estimator, X, y, mass, replace(question, rows="training"))
+    if sampled[0].model.linear is None:  # the refits of other classifiers need all rows
+        X = _named(matrix[:], matrix, estimator)
+        labels = classes[codes]
+        return evaluations(estimator, X, labels, weight, question)
+    opened, front = sampled[0].model.scored.opened, matrix
+    for step in opened.steps:
+        front = front.behind(step)
+    scores, verdict, out = front @ opened.W.T, known_verdict(question), []
+    for model in (one.model for one in sampled):
+        part = _sample_of(model, front, scores, classes, codes, weight)
+        kind = verdict or _judge(part, blocks, matrix, codes, weight, question)
+        out.append(Evaluation(part, question, kind))
+    return out
+
+
+def _sample_of(model, front, scores, classes, codes, weight) -> Sample:
+    """The rows that a model stands for, and their scores, from those of all rows."""
+    which = slice(None)
+    if model.pair is not None:
+        which = np.isin(classes, model.pair)[codes]
+        front = front.where(which)
+    positive = (classes == model.pos_label)[codes[which]]
+    rows = Rows(front, positive, weight[which]).as_counts()
+    return Sample(model, rows, scores[which] @ model.mix)
+
+
+def _judge(sample, blocks, matrix, codes, weight, question):
+    """Whether all rows trained a model: by its gradient, its scaler, or another fit."""
+    model, opened = sample.model, sample.model.scored.opened
+    # the objective of a discriminant is that of the sample: its direction differs
+    if is_parallel(model) and stationarity(model.fit, sample.all_rows) <= NEAR_REST:
+        return DETECTED
+    if opened.steps and type(opened.steps[0]) is StandardScaler:
+        return _by_means(opened.steps[0].mean_, matrix, codes, weight)
+    if not question.is_report:  # a scorer fits nothing
+        return CONTRACT
+    if not isinstance(opened.whole, TAKE_BLOCKS):
+        return ASSUMED
+    try:
+        again = OpenedModel.of(clone(opened.whole).fit(blocks))
+    except ValueError:  # a discriminant takes no blocks with weights
+        return ASSUMED
+    X = model.front.X
+    same = distance(X @ opened.W.T, X @ again.W.T) <= PARALLEL
+    return DETECTED if same else HELD_OUT
+
+
+def _by_means(kept, matrix, codes, weight):
+    """Compare the means that a scaler kept with those of all rows."""
+    if kept is None:
+        return ASSUMED
+    neg, pos = class_moments(matrix, codes == codes[0], weight, featurewise=True)
+    all_rows = neg + pos
+    if equal_means(all_rows.mean, kept, np.sqrt(all_rows.scatter) / all_rows.n):
+        return DETECTED
+    # a scaler that took no weights has other means
+    return ASSUMED if np.any(weight != 1) else HELD_OUT
 
 
 def sample_of_classes(labels, weight, count):

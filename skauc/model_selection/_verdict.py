@@ -20,10 +20,10 @@ from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from .reading._affine_steps import is_repeatable
 from .reading._estimators import fitted_to_rows, n_rows, numeric, take_rows
 from .reading._fitted_model import FittedModel
 from .reading._opened_model import decisions
+from .reading._steps import is_repeatable
 
 _AT_REST = 0.01  # gradient, in units of its random walk, at which solvers stop
 NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features

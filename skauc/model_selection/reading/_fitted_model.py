@@ -28,12 +28,11 @@ from ...statistics._checks import columns_named
 from ...statistics._row_blocks import refuse_collection
 from ...statistics._rows import Rows
 from ...statistics._weights import are_counts
-from ._affine_steps import has_frozen
 from ._ensemble import Bag, bag_of
-from ._entered_features import entered_features
 from ._estimators import n_columns, n_rows, take_rows
 from ._objective_of import objective_of
 from ._opened_model import NOT_LINEAR, NotLinearError, OpenedModel
+from ._steps import entered_features, has_frozen
 
 _LARGEST = 1e70  # size of the largest score: its square and sums do not overflow
 _SAME = 1e-6  # share of the range of the scores that is rounding

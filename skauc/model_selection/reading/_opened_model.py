@@ -23,8 +23,8 @@ from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...statistics._row_blocks import dense
-from ._affine_steps import keeps_features
 from ._estimators import decision_values, is_known, n_rows, numeric, take_rows
+from ._steps import keeps_features
 
 _ROWS_TRIED = 50  # rows on which a custom class must rank as its coefficients do
 _FLOAT32 = 1e-4  # relative error of decisions in float32, whose terms round by 1e-7

@@ -1,4 +1,4 @@
-"""The posterior of the AUC of a fitted model.
+"""A question about the AUC of a fitted model, and the evaluation that answers it.
 
 An :class:`Evaluation` combines three results: whether the rows trained the model, the
 posterior under the model of the data set, and the AUC of rows left out of the fit. A
@@ -8,25 +8,84 @@ rows out, and refits the model where no closed form exists.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..adaptive._join import CONTRAST, posterior_of_source
+from ..adaptive._prior import AdaptivePrior
 from ..intervals._auc_estimate import score_variance
-from ..intervals._projection import project, ranks_nothing, warn_undefined
+from ..intervals._projection import (
+    check_covariance,
+    check_prior,
+    project,
+    ranks_nothing,
+    warn_undefined,
+)
 from ..intervals._sample import Sample as ScoreSample
 from ..leave_pair_out._left_out import Source
 from ..posterior._auc_posterior import AUCPosterior, point_mass_at_half, shifted
-from ..posterior._pairwise import PairwiseAUCPosterior
+from ..statistics._checks import check_option
 from ..statistics._levels import shrunk_auc
 from ..statistics._weights import NOT_COUNTS, are_counts
 from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
-from ._question import Question
-from ._sample import Sample
-from ._verdict import ASSUMED, HELD_OUT, judge_rows, known_verdict
-from .reading._fitted_model import FittedModel, fitted_models
+from ._verdict import ASSUMED, HELD_OUT
+from .reading._fitted_model import FittedModel
 from .reading._opened_model import NotLinearError
+
+ROWS = ("auto", "training", "held-out")
+LEFT_OUT = ("none", "closed form", "fits")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about the AUC of a fitted model; its options are checked.
+
+    Parameters
+    ----------
+    prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
+    covariance : {"common", "separate"}, default="common"
+        Covariance of a NormalInverseWishart.
+    rows : {"auto", "training", "held-out"}, default="auto"
+        Whether the rows trained the model.
+    pos_label : label, default=None
+        None takes ``classes_[1]``.
+    groups : array-like of shape (n,), default=None
+        Group of each row; only for the adaptive prior.
+    left_out : {"none", "closed form", "fits"}, default="none"
+        How rows may be left out of the model: not at all (a scorer), in closed form, or
+        by fits where no closed form exists (a report).
+    """
+
+    prior: Any = "adaptive"
+    covariance: str = "common"
+    rows: str = "auto"
+    pos_label: Any = None
+    left_out: str = "none"
+    groups: Any = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "prior", check_prior(self.prior))
+        check_covariance(self.prior, self.covariance)
+        check_option("rows", self.rows, ROWS)
+        check_option("left_out", self.left_out, LEFT_OUT)
+        left_out = self.adaptive and self.prior.leave_pair_out
+        if self.groups is not None and not left_out:
+            raise ValueError(
+                "groups must be None for a conjugate prior or leave_pair_out=False, "
+                "which take all rows for independent, got groups"
+            )
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the prior is the adaptive one."""
+        return isinstance(self.prior, AdaptivePrior)
+
+    @property
+    def is_report(self) -> bool:
+        """Whether fits may be made for the AUC of rows left out."""
+        return self.left_out == "fits"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +101,7 @@ class Evaluation:
         Whether the rows trained the model.
     """
 
-    sample: Sample
+    sample: Any
     question: Question
     verdict: str
 
@@ -231,43 +290,6 @@ class Evaluation:
             reasons.append(doubts.CLOSED_FORM_ANYWAY.format(name=name))
         reasons += self._doubts_of_weights()
         doubts.warn(reasons, model.front, model.score)
-
-
-def evaluations(estimator, X, y, sample_weight, question) -> list:
-    """Evaluations of a fitted estimator: one, or one for each pair of classes.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-    X, y : rows and labels in memory
-    sample_weight : array-like of shape (n,) or None
-    question : Question
-
-    Returns
-    -------
-    list of Evaluation
-    """
-    models = fitted_models(
-        estimator,
-        X,
-        y,
-        sample_weight,
-        pos_label=question.pos_label,
-        groups=question.groups,
-        any_classifier=question.adaptive,
-    )
-    samples = [Sample(model, model.front, model.score) for model in models]
-    # a scorer fits nothing
-    verdict = known_verdict(question) or judge_rows(models[0], question.is_report)
-    return [Evaluation(sample, question, verdict) for sample in samples]
-
-
-def posterior_of(found):
-    """Posterior of two classes, or of the mean AUC over pairs of classes."""
-    posteriors = {one.model.pair: one.posterior for one in found}
-    if None in posteriors:
-        return posteriors[None]
-    return PairwiseAUCPosterior(posteriors)
 
 
 def _empirical(rows) -> Source:
