@@ -14,9 +14,9 @@ from ..posterior._joint import AUCDifferencePosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._types import ArrayLike, Seed, Values
 from . import _doubts as doubts
+from ._blocks import evaluations, evaluations_of
 from ._candidates import alike, candidate, joint_aucs, trained_a_subset
 from ._evaluation import Question
-from ._sample import evaluations, evaluations_of
 from .reading._estimators import fitted_clone
 
 

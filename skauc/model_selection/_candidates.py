@@ -33,8 +33,8 @@ from ..posterior._joint import JointAUCs, maximum_bias
 from ..statistics._checks import short
 from ..statistics._levels import row_placements
 from . import _doubts as doubts
+from ._blocks import evaluations
 from ._evaluation import Evaluation, Question
-from ._sample import evaluations
 from .reading._estimators import in_parallel
 
 # How much wider differences are than under the model of the data set; chosen on half of

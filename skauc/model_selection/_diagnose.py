@@ -16,8 +16,8 @@ from ..statistics._result import Result, shown
 from ..statistics._row_blocks import refuse_collection
 from ..statistics._types import ArrayLike, Values
 from . import _doubts as doubts
+from ._blocks import evaluations
 from ._evaluation import Question
-from ._sample import evaluations
 from .reading._estimators import fitted_clone
 from .reading._opened_model import OpenedModel
 

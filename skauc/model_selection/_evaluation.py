@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..adaptive._join import CONTRAST, posterior_of_source
+from ..adaptive._join import CONTRAST, DataSize, posterior_of_source
 from ..adaptive._prior import AdaptivePrior
 from ..intervals._auc_estimate import score_variance
 from ..intervals._projection import (
@@ -24,14 +24,17 @@ from ..intervals._projection import (
 )
 from ..intervals._sample import Sample as ScoreSample
 from ..leave_pair_out._left_out import Source
+from ..leave_pair_out._objective import optimum
 from ..posterior._auc_posterior import AUCPosterior, point_mass_at_half, shifted
 from ..statistics._checks import check_option
 from ..statistics._levels import shrunk_auc
+from ..statistics._rows import Rows
 from ..statistics._weights import NOT_COUNTS, are_counts
 from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
 from ._verdict import ASSUMED, HELD_OUT
 from .reading._fitted_model import FittedModel
+from .reading._objective_of import objective_of
 from .reading._opened_model import NotLinearError
 
 ROWS = ("auto", "training", "held-out")
@@ -89,6 +92,86 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
+class Sample:
+    """All rows that the rows of a model stand for, and their scores.
+
+    Parameters
+    ----------
+    model : FittedModel
+        On the rows of the sample.
+    all_rows : Rows
+        All rows in front of the linear model; those of the model if they are all.
+    score : ndarray of shape (n,)
+        Scores of all rows.
+    """
+
+    model: FittedModel
+    all_rows: Rows
+    score: np.ndarray
+
+    @property
+    def is_all(self) -> bool:
+        """Whether the sample holds all rows."""
+        return self.all_rows is self.model.front
+
+    @property
+    def scores_as_feature(self) -> Rows:
+        """All rows with their score as the only feature."""
+        return replace(self.all_rows, X=self.score[:, None])
+
+    @property
+    def size(self) -> DataSize:
+        """Weights of both classes and number of entered features."""
+        front = self.model.front
+        return DataSize(front.n_neg, front.n_pos, self.model.rows.shape[1])
+
+    @cached_property
+    def probit_shift(self) -> float:
+        """Probit of the AUC of all scores, less that of the scores of the sample."""
+        if self.is_all:
+            return 0.0
+        pairs = (self.all_rows, self.score), (self.model.front, self.model.score)
+        of_all, of_sample = (self.size.probit(rows.auc(s)) for rows, s in pairs)
+        return of_all - of_sample
+
+    @cached_property
+    def fit(self):
+        """Objective and optimum on the rows of the model; None if unknown.
+
+        For a sample: its own objective, at the direction of the fit to all rows.
+        """
+        model, w = self.model, self.model.w_front
+        fit = model.fit
+        if self.is_all:
+            return fit
+        if fit is None and model.pair is None:
+            # discriminants take no weights: the sample's share scales the penalty
+            plain = replace(model.front, weight=np.ones(len(model.score)))
+            fit, _ = objective_of(model.linear, plain, flipped=model.flipped)
+            if fit is not None:
+                l2 = fit.objective.l2 * len(self.score) / len(model.score)
+                objective = replace(fit.objective, l2=l2).with_penalty(model.front)
+                fit = optimum(replace(fit, objective=objective), model.front)
+        if fit is None:
+            return None
+        return replace(fit, coef=w * (w @ fit.coef) / (w @ w))
+
+    def of_all_rows(self, source):
+        """A source of clones of the sample, as one of clones of all rows.
+
+        A fit to n rows has an AUC c/n below that of the best model on new rows, and c/n
+        above it on its own rows. Clones of n_s sampled rows are c/n_s below, and the
+        model loses ``2c/n = (2 n_s/n)(c/n_s)`` from these rows to new ones.
+        """
+        if self.is_all:
+            return source
+        auc = self.model.front.auc(self.model.score)
+        share = _size(self.model.positive) / _size(self.all_rows.positive)
+        lost = min(2 * share, 1.0) * max(auc - source.auc, 0.0)
+        return replace(source, auc=auc - lost)
+
+
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """One model on given rows: the posterior of its AUC, and doubts about it.
 
@@ -101,7 +184,7 @@ class Evaluation:
         Whether the rows trained the model.
     """
 
-    sample: Any
+    sample: Sample
     question: Question
     verdict: str
 
@@ -144,9 +227,7 @@ class Evaluation:
         unranked = self.reason_unranked is not None
         if self.held_out or not self.question.adaptive or unranked:
             return None, []
-        # there is no model of the data set behind a curved step that used y
-        projection = None if self.model.broken_by is not None else self.projection
-        return rows_left_out(self.sample, self.question, projection)
+        return rows_left_out(self)
 
     @property
     def source(self) -> Source | None:
@@ -246,9 +327,10 @@ class Evaluation:
         return out
 
     def _doubts_of_weights(self):
-        if self.model.front.group is not None:
-            return []  # variances over groups do not depend on the scale of weights
         rows = self.sample.all_rows
+        # variances over groups do not depend on the scale of weights
+        if self.model.front.group is not None or not (rows.weighted or rows.is_raised):
+            return []
         given = rows.weight / np.where(rows.positive, *rows.raised[::-1])
         return [] if are_counts(given) else [NOT_COUNTS]
 
@@ -299,3 +381,9 @@ def _empirical(rows) -> Source:
     # an AUC of 0 or 1 must not have variance 0
     variance = score_variance(scores)(shrunk_auc(scores.auc, rows.n))
     return Source(scores.auc, float(variance), "empirical")
+
+
+def _size(positive):
+    """``n₀ n₁/(n₀ + n₁)``, to which the precision of a mean difference is in ratio."""
+    n, n_pos = len(positive), np.count_nonzero(positive)
+    return n_pos * (n - n_pos) / n

@@ -77,7 +77,7 @@ _LONG = 1.0  # seconds of a fit, beyond which the number of fits is announced
 _log = logging.getLogger("skauc")
 
 
-def rows_left_out(sample, question, projection) -> tuple:
+def rows_left_out(evaluation) -> tuple:
     """The AUC of rows left out of a model, and doubts about it.
 
     Parameters
@@ -93,12 +93,12 @@ def rows_left_out(sample, question, projection) -> tuple:
     source : Source or None
     reasons : list of str
     """
+    sample, question = evaluation.sample, evaluation.question
     model, prior = sample.model, question.prior
     if model.front.group is not None:
         return _groups_left_out(sample, question)
     if prior.refits:
-        source, reasons = _by_fits(sample, question)
-        return _beside_model(source, reasons, projection, question)
+        return _beside_model(evaluation, *_by_fits(sample, question))
     pairs = prior.leave_pair_out
     source, few = out_of_bag(model) if pairs and sample.is_all else (None, [])
     if source is not None:
@@ -114,11 +114,11 @@ def rows_left_out(sample, question, projection) -> tuple:
         at_rest = None if sample.is_all else 0.0  # the optimum of a sample is another
         source = second_source(sample.fit, model.front, at_rest)
         if source is not None:
-            return _checked(sample, question, source, projection, may_fit)
+            return _checked(evaluation, source, may_fit)
     # a scorer fits only where the model of the data set does not hold
     if may_fit or (prior.refits is None and model.broken_by is not None):
         source, reasons = _by_fits(sample, question)
-        return _beside_model(source, few + reasons, projection, question)
+        return _beside_model(evaluation, source, few + reasons)
     if model.pair is not None and prior.refits == 0:
         return None, [doubts.PAIRS_WITHOUT_REFITS]
     if model.saw_y is not None and prior.refits is not None:
@@ -179,14 +179,16 @@ def out_of_bag(model) -> tuple:
     return source, [reason]
 
 
-def _checked(sample, question, source, projection, may_fit):
+def _checked(evaluation, source, may_fit):
     """The source in closed form, or one of fits where another source contradicts it."""
+    sample, question = evaluation.sample, evaluation.question
     if source.departure > STOPPED:  # the optimum may rank the rows otherwise
         origin = "refits" if may_fit else "rows left out of the optimum"
         reason = doubts.STOPPED_EARLY.format(name=sample.model.name, source=origin)
         return _by_fits(sample, question)[0] if may_fit else source, [reason]
-    if not may_fit or projection is None:
+    if not may_fit:
         return source, []
+    projection = evaluation.projection
     gap, explained = _gap(projection, source)
     if explained:
         return source, []
@@ -197,12 +199,15 @@ def _checked(sample, question, source, projection, may_fit):
     return _without_model(source, projection)
 
 
-def _beside_model(source, reasons, projection, question):
+def _beside_model(evaluation, source, reasons):
     """A source of fits in a report, alone if the model of the data set contradicts."""
-    known = source is not None and projection is not None and question.is_report
-    if not known or _gap(projection, source)[1]:
+    # there is no model of the data set behind a curved step that used y
+    modelled = source is not None and evaluation.model.broken_by is None
+    if not modelled or not evaluation.question.is_report:
         return source, reasons
-    return _without_model(source, projection)
+    if _gap(evaluation.projection, source)[1]:
+        return source, reasons
+    return _without_model(source, evaluation.projection)
 
 
 def _gap(projection, source):

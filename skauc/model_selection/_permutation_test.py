@@ -1,22 +1,20 @@
 """Permutation test of the hypothesis that an estimator is no better than chance."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..adaptive._prior import AdaptivePrior
-from ..intervals._projection import ranks_nothing
 from ..statistics._checks import as_verbosity, check_integer, generator
 from ..statistics._result import Result
 from ..statistics._types import ArrayLike, Seed, Values
+from ._blocks import evaluations
 from ._doubts import warn_of_copies
 from ._evaluation import Question
-from ._left_out_rows import SCORER_FITS, rows_left_out
-from ._sample import Sample
+from ._left_out_rows import SCORER_FITS
 from .reading._estimators import checked_rows, fitted_clone, in_parallel
-from .reading._fitted_model import fitted_models
 
 _EQUAL = 1e-9  # AUCs that differ by less are equal
 
@@ -188,18 +186,15 @@ def _permuted(y, positive, groups, rng):
 def _auc_left_out(estimator, X, groups, y):
     """AUC of rows left out of a clone that was fitted to the labels y."""
     fitted = fitted_clone(estimator, X, y, groups=groups)
-    [model] = fitted_models(fitted, X, y, groups=groups, any_classifier=True)
-    if ranks_nothing(model.w_front, model.score, fitted) is not None:
-        return 0.5
+    asked = Question(rows="training", left_out="closed form", groups=groups)
     for refits in (None, SCORER_FITS):  # in closed form, or else by fits
-        prior = AdaptivePrior(refits=refits)
-        question = Question(prior, left_out="closed form", groups=groups)
-        source, _ = rows_left_out(
-            Sample(model, model.front, model.score), question, None
-        )
-        if source is not None:
-            return source.auc
+        question = replace(asked, prior=AdaptivePrior(refits=refits))
+        [evaluation] = evaluations(fitted, X, y, None, question)
+        if evaluation.reason_unranked is not None:
+            return 0.5
+        if evaluation.source is not None:
+            return evaluation.source.auc
     raise ValueError(
-        f"rows must be left out of {model.name} by fits, but none was made: y must "
-        "hold 2 rows of each class or more, and a FrozenEstimator is not fitted"
+        f"rows must be left out of {evaluation.model.name} by fits, but none was made: "
+        "y must hold 2 rows of each class or more, and a FrozenEstimator is not fitted"
     )

@@ -18,10 +18,10 @@ from ..statistics._levels import empirical_auc
 from ..statistics._rows import class_units
 from ..statistics._types import Seed, Values
 from ..statistics._warn_caller import warn_caller
+from ._blocks import evaluations, rows_in_memory
 from ._doubts import STOPPED_EARLY, copies_of, equal_rows, warn, warn_of_copies
 from ._evaluation import Question
 from ._left_out_rows import out_of_bag
-from ._sample import evaluations, rows_in_memory
 from ._scorers import Scorer
 from ._verdict import ASSUMED, HELD_OUT
 from .reading._estimators import (

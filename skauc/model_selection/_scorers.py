@@ -12,8 +12,8 @@ from ..posterior._auc_posterior import NORMAL_DF, AUCPosterior
 from ..statistics._checks import check_option, short
 from ..statistics._types import Values
 from ..statistics._warn_caller import warn_caller
+from ._blocks import evaluations_of
 from ._evaluation import Question
-from ._sample import evaluations_of
 
 
 class Scorer:

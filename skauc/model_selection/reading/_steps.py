@@ -6,7 +6,9 @@ depend on how a direction was chosen. Affine steps compose: ``z = Aᵀ(x − c)`
 are mapped back through scalers, selectors, PCA, discriminants as transformers, and
 unions and column transformers of these. If a step is not known as affine and ignores y
 (one-hot encoder, imputer, splines), the features start behind it. If it uses y (a
-target encoder), no closed form holds; ``broken_by`` names it.
+target encoder), no closed form holds; ``broken_by`` names it. The class of a step
+decides whether it is affine; whether it uses y is tried on rows where the class does
+not show it.
 """
 
 from __future__ import annotations
