@@ -104,8 +104,8 @@ def _added(*results):
     return add_all(results)
 
 
-def open_collections(X, y, sample_weight, called) -> DaskBlocks | None:
-    """Blocks of X, y and weights if one of them is a Dask collection, else None.
+def open_collections(X, y, sample_weight, called) -> DaskBlocks:
+    """Blocks of X, y and weights, one of which is a Dask collection.
 
     Parameters
     ----------
@@ -123,8 +123,6 @@ def open_collections(X, y, sample_weight, called) -> DaskBlocks | None:
     names = [called[0], *[_LATER] * len(later), called[1], "sample_weight"]
     given = list(zip(names, [first, *later, y, sample_weight], strict=True))
     collections = [(name, value) for name, value in given if is_collection(value)]
-    if not collections:
-        return None
     for name, value in collections:
         if not hasattr(type(value), "ndim"):
             raise ValueError(

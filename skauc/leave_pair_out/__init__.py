@@ -44,9 +44,9 @@ It is exact for squared losses, whose κ_ij is ``ω_i E_ij/g_i``. For others κ_
 separated classes answer a slope that grows exponentially.
 
 Beyond 10⁴ numbers, one step errs by less than .01, by up to −.04 for a squared hinge
-with P near n. The estimate is the share of pairs with ``z_j⁽⁻ˢ⁾ > z_i⁽⁻ˢ⁾``, j positive,
-i negative; ties count ½. If a class has more than 250 rows, an even sample of them
-forms the pairs, and
+with P near n. The estimate is the share of pairs with ``z_j⁽⁻ˢ⁾ > z_i⁽⁻ˢ⁾``, j
+positive, i negative; ties count ½. If a class has more than 250 rows, an even sample of
+them forms the pairs, and
 
     A = A(fit, all rows) + A(left out, sample) − A(fit, sample).
 

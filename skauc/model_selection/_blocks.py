@@ -13,33 +13,15 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
-from sklearn.preprocessing import StandardScaler
 
 from .._validation import check_labels, distinct_labels
 from ..leave_pair_out._left_out import even_sample
-from ..leave_pair_out._objective import stationarity
 from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
-from ..statistics._moments import class_moments
 from ..statistics._row_blocks import dense, gathered, row_blocks
 from ..statistics._rows import Rows
 from ._evaluation import Evaluation, Sample
-from ._verdict import (
-    ASSUMED,
-    CONTRACT,
-    DETECTED,
-    HELD_OUT,
-    NEAR_REST,
-    PARALLEL,
-    distance,
-    equal_means,
-    is_parallel,
-    judge_rows,
-    known_verdict,
-)
-from .reading._estimators import TAKE_BLOCKS
+from ._verdict import judge_blocks, judge_rows, known_verdict
 from .reading._fitted_model import fitted_models
-from .reading._opened_model import OpenedModel
 
 _GATHERED = 2**20  # rows with at most so many entries (8 MiB) are gathered
 _SAMPLE_ROWS_A_FEATURE = 10  # rows per feature of a sample, at least
@@ -147,7 +129,7 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
     scores, verdict, out = front @ opened.W.T, known_verdict(question), []
     for model in (one.model for one in sampled):
         part = _sample_of(model, front, scores, classes, codes, weight)
-        kind = verdict or _judge(part, blocks, matrix, codes, weight, question)
+        kind = verdict or judge_blocks(part, blocks, matrix, codes, weight, question)
         out.append(Evaluation(part, question, kind))
     return out
 
@@ -161,39 +143,6 @@ def _sample_of(model, front, scores, classes, codes, weight) -> Sample:
     positive = (classes == model.pos_label)[codes[which]]
     rows = Rows(front, positive, weight[which]).as_counts()
     return Sample(model, rows, scores[which] @ model.mix)
-
-
-def _judge(sample, blocks, matrix, codes, weight, question):
-    """Whether all rows trained a model: by its gradient, its scaler, or another fit."""
-    model, opened = sample.model, sample.model.scored.opened
-    # the objective of a discriminant is that of the sample: its direction differs
-    if is_parallel(model) and stationarity(model.fit, sample.all_rows) <= NEAR_REST:
-        return DETECTED
-    if opened.steps and type(opened.steps[0]) is StandardScaler:
-        return _by_means(opened.steps[0].mean_, matrix, codes, weight)
-    if not question.is_report:  # a scorer fits nothing
-        return CONTRACT
-    if not isinstance(opened.whole, TAKE_BLOCKS):
-        return ASSUMED
-    try:
-        again = OpenedModel.of(clone(opened.whole).fit(blocks))
-    except ValueError:  # a discriminant takes no blocks with weights
-        return ASSUMED
-    X = model.front.X
-    same = distance(X @ opened.W.T, X @ again.W.T) <= PARALLEL
-    return DETECTED if same else HELD_OUT
-
-
-def _by_means(kept, matrix, codes, weight):
-    """Compare the means that a scaler kept with those of all rows."""
-    if kept is None:
-        return ASSUMED
-    neg, pos = class_moments(matrix, codes == codes[0], weight, featurewise=True)
-    all_rows = neg + pos
-    if equal_means(all_rows.mean, kept, np.sqrt(all_rows.scatter) / all_rows.n):
-        return DETECTED
-    # a scaler that took no weights has other means
-    return ASSUMED if np.any(weight != 1) else HELD_OUT
 
 
 def sample_of_classes(labels, weight, count):

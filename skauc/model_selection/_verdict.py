@@ -16,13 +16,16 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import f
+from sklearn.base import clone
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from .reading._estimators import fitted_to_rows, n_rows, numeric, take_rows
+from ..leave_pair_out._objective import stationarity
+from ..statistics._moments import class_moments
+from .reading._estimators import TAKE_BLOCKS, fitted_to_rows, n_rows, numeric, take_rows
 from .reading._fitted_model import FittedModel
-from .reading._opened_model import decisions
+from .reading._opened_model import OpenedModel, decisions
 from .reading._steps import is_repeatable
 
 _AT_REST = 0.01  # gradient, in units of its random walk, at which solvers stop
@@ -136,6 +139,27 @@ def _moved(model):
     return bool(similar and model.gradient * here > _MOVED * at_zero)
 
 
+def judge_blocks(sample, blocks, matrix, codes, weight, question):
+    """Whether all rows trained a model: by its gradient, its scaler, or another fit."""
+    model, opened = sample.model, sample.model.scored.opened
+    # the objective of a discriminant is that of the sample: its direction differs
+    if is_parallel(model) and stationarity(model.fit, sample.all_rows) <= NEAR_REST:
+        return DETECTED
+    if opened.steps and type(opened.steps[0]) is StandardScaler:
+        return _by_means(opened.steps[0].mean_, matrix, codes, weight)
+    if not question.is_report:  # a scorer fits nothing
+        return CONTRACT
+    if not isinstance(opened.whole, TAKE_BLOCKS):
+        return ASSUMED
+    try:
+        again = OpenedModel.of(clone(opened.whole).fit(blocks))
+    except ValueError:  # a discriminant takes no blocks with weights
+        return ASSUMED
+    X = model.front.X
+    same = distance(X @ opened.W.T, X @ again.W.T) <= PARALLEL
+    return DETECTED if same else HELD_OUT
+
+
 # ------------------------------------------------------------------ steps in front
 
 _KEEP_MEANS = StandardScaler, PCA, IncrementalPCA
@@ -175,6 +199,18 @@ def equal_means(mean, kept, error, rounding=0.0) -> bool:
         return True
     gap = np.maximum(np.abs(kept - mean) - rounding, 0.0)[varies] / error[varies]
     return bool(np.sqrt(np.mean(gap**2)) < _SAME_MEAN)
+
+
+def _by_means(kept, matrix, codes, weight):
+    """Compare the means that a scaler kept with those of all rows."""
+    if kept is None:
+        return ASSUMED
+    neg, pos = class_moments(matrix, codes == codes[0], weight, featurewise=True)
+    all_rows = neg + pos
+    if equal_means(all_rows.mean, kept, np.sqrt(all_rows.scatter) / all_rows.n):
+        return DETECTED
+    # a scaler that took no weights has other means
+    return ASSUMED if np.any(weight != 1) else HELD_OUT
 
 
 def _keeps_rows(scored, strict):

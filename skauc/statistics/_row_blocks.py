@@ -38,7 +38,7 @@ _TAKE_BLOCKS = (
     "IRLSLogisticRegression take rows in blocks; predict on each block, by map of "
     "RowBlocks, or by map_blocks or map_partitions of Dask"
 )
-OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks; None: unknown type
+OPENERS: list[Callable] = []  # (X, y, weight, names) -> RowBlocks
 
 
 def block_rows(n_columns, size=BLOCK_BYTES, *, least=1) -> int:
@@ -447,7 +447,7 @@ def row_blocks(X, y=None, sample_weight=None, called=("X", "y")) -> RowBlocks | 
     if not any(map(is_collection, columns)):
         return None
     opened = (opener(X, y, sample_weight, called) for opener in OPENERS)
-    return next((blocks for blocks in opened if blocks is not None), None)
+    return next(opened, None)
 
 
 def refuse_collection(name, value):

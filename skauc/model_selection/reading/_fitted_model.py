@@ -2,7 +2,8 @@
 
 All computations about a model start from :class:`FittedModel`: it holds the scores,
 the direction in the features that entered (:mod:`._steps`), the rows in front of the
-linear model, and the objective that the model minimised there (:mod:`._objective_of`). For more than two classes there is one for each pair.
+linear model, and the objective that the model minimised there (:mod:`._objective_of`).
+For more than two classes there is one for each pair.
 """
 
 from dataclasses import dataclass, field
