@@ -21,11 +21,6 @@ from .statistics._weights import design_effect
 _LABELS = str, Integral, np.bool_
 
 
-def check_positive(y_true, **how) -> np.ndarray:
-    """Boolean mask of the positive rows, as :func:`positive_and_label` finds them."""
-    return positive_and_label(y_true, **how)[0]
-
-
 def positive_and_label(y_true, *, pos_label=None, classes=None, name="y_true"):
     """Boolean mask of the positive rows, and the label of these rows.
 
@@ -246,7 +241,7 @@ def check_counted(y_true, sample_weight, *columns, pos_label=None, name="y_true"
     *columns : array-like of shape (n,) or None
         Unchecked values of the same rows; other lengths are returned as they came.
     pos_label, name
-        As for :func:`check_positive`.
+        As for :func:`positive_and_label`.
 
     Returns
     -------
@@ -260,7 +255,7 @@ def check_counted(y_true, sample_weight, *columns, pos_label=None, name="y_true"
     kept, weight, *columns = counted_rows(y_true, sample_weight, *columns, name=name)
     if kept is not y_true:
         if len(distinct_labels(check_labels(kept, name=name), name=name)) < 2:
-            check_weight(sample_weight, check_positive(y_true, **how))
+            check_weight(sample_weight, positive_and_label(y_true, **how)[0])
     positive, label = positive_and_label(kept, **how)
     return positive, label, weight, *columns
 

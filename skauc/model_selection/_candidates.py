@@ -26,7 +26,7 @@ from sklearn.base import clone
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_labels, check_positive, check_weight
+from .._validation import check_labels, check_weight, positive_and_label
 from ..adaptive._join import CONTRAST
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._joint import JointAUCs, maximum_bias
@@ -278,7 +278,7 @@ def candidates_of(search, X, y, prior, n_jobs, verbose, fit_params, groups) -> t
         ``params``, ``row`` and ``score`` of :class:`SearchPosterior`.
     """
     indexable(X, y)
-    positive, y = check_positive(y), check_labels(y)
+    positive, y = positive_and_label(y)[0], check_labels(y)
     fit_params = _checked(fit_params)
     weight = check_weight(_weight_of(fit_params), positive)
     of_fit = fit_params.pop("groups", None)

@@ -329,7 +329,8 @@ class Evaluation:
     def _doubts_of_weights(self):
         rows = self.sample.all_rows
         # variances over groups do not depend on the scale of weights
-        if self.model.front.group is not None or not (rows.weighted or rows.is_raised):
+        plain = not rows.weighted and max(rows.raised) == 1
+        if plain or self.model.front.group is not None:
             return []
         given = rows.weight / np.where(rows.positive, *rows.raised[::-1])
         return [] if are_counts(given) else [NOT_COUNTS]

@@ -143,11 +143,6 @@ class Rows:
         return np.where(self.positive, 1.0, -1.0)
 
     @property
-    def is_raised(self) -> bool:
-        """Whether :meth:`as_counts` multiplied the given weights."""
-        return max(self.raised) > 1
-
-    @property
     def share_pos(self) -> float:
         """Share of the positive rows in the sum of the given weights."""
         neg, pos = self.n_neg / self.raised[0], self.n_pos / self.raised[1]

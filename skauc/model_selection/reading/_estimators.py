@@ -32,11 +32,11 @@ from ..._validation import (
     check_counted,
     check_groups,
     check_labels,
-    check_positive,
     check_score,
     check_weight,
     counted_rows,
     distinct_labels,
+    positive_and_label,
     take_rows,
 )
 from ...estimators._gaussian_auc import GaussianAUCClassifier
@@ -357,7 +357,8 @@ def fitted_clone(estimator, X, y, sample_weight=None, pos_label=None, groups=Non
     labels = check_labels(y)
     # with more than two classes the estimator itself raises if it is binary
     if pos_label is not None or len(distinct_labels(labels)) <= 2:
-        check_weight(sample_weight, check_positive(y, pos_label=pos_label))
+        positive, _ = positive_and_label(y, pos_label=pos_label)
+        check_weight(sample_weight, positive)
     groups = check_groups(groups, len(labels))
     labels, weight, X, groups = counted_rows(labels, sample_weight, X, groups)
     if isinstance(X, np.ndarray) and X.dtype == np.float64:

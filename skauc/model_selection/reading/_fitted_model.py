@@ -18,7 +18,6 @@ from ..._validation import (
     check_features,
     check_groups,
     check_labels,
-    check_positive,
     check_score,
     check_weight,
     positive_and_label,
@@ -403,7 +402,7 @@ def _pair_models(scored):
         mix = k[number] if opened.one_vs_one else k[j] - k[i]
         classes = opened.classes[[i, j]]
         which = np.flatnonzero(np.isin(scored.y, classes))
-        check_positive(scored.y[which], classes=classes)
+        positive_and_label(scored.y[which], classes=classes)
         pair = tuple(classes.tolist())
         models.append(_model(scored, mix, pair[1], which, pair=pair))
     return models
