@@ -148,7 +148,8 @@ def auc_posterior(
     ====================  ==========================================================
 
     If one fit takes more than a second, the logger ``"skauc"`` says how many will be
-    made and about how long they take; ``AdaptivePrior(refits=K)`` makes K fits.
+    made and about how long they take; ``AdaptivePrior(refits=K)`` makes K fits. A fit
+    of a search is one of the whole search, with its candidates and folds.
 
     For classifiers that are not linear there is no model of the data set: the report
     is the AUC of the rows left out, and five-fold cross-validation is as good an

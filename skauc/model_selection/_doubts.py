@@ -261,10 +261,8 @@ TRAINED_A_SUBSET = (
 
 NO_ROWS_LEFT_OUT = (
     "there are {n_features} features for {n:g} rows and no AUC of rows left out, so "
-    "that the estimate depends on the prior. {remedy}"
+    "that the estimate depends on the prior. Use AdaptivePrior(refits=5)"
 )
-REFIT = "Use AdaptivePrior(refits=5)"
-HOLD_OUT = "Refits are for two classes: use hand_till_auc on held-out rows"
 SUPERVISED_STEP = (
     "{name} used y, and a single fit cannot correct for that: the AUC can be too high "
     "(few strong features) or too low (by up to 0.18 for text). Use "
@@ -286,7 +284,7 @@ CLOSED_FORM_ANYWAY = (
 FITS_ONLY = (
     "the AUC of a classifier that is neither linear nor an ensemble with enough rows "
     "out of bag comes only from fits that leave rows out (20 or 5 in a report, 5 in a "
-    "scorer)"
+    'scorer). A scorer takes its rows for training rows: in folds pass rows="held-out"'
 )
 FEW_MEMBERS = (
     "fewer than {least} of the {n} members of {name} compare a pair of rows that they "

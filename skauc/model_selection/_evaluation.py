@@ -321,9 +321,7 @@ class Evaluation:
         n, P = model.rows.n, model.rows.shape[1]
         left_out = report and self.question.prior.leave_pair_out
         if source is None and P >= n and left_out and not reasons:
-            remedy = doubts.REFIT if model.pair is None else doubts.HOLD_OUT
-            text = doubts.NO_ROWS_LEFT_OUT
-            out.append(text.format(n_features=P, n=n, remedy=remedy))
+            out.append(doubts.NO_ROWS_LEFT_OUT.format(n_features=P, n=n))
         return out
 
     def _doubts_of_weights(self):

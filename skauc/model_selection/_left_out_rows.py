@@ -312,25 +312,29 @@ def _folds_of_groups(scored, K):
 
 def _scores_of_clones(model, counts, verbose, whole):
     """Scores (K, n) of the rows of a model by clones fitted to copies of all rows."""
-    scored, drawn = model.scored, counts.tobytes()
-    if drawn not in scored.clones:  # pairs of classes share them
+    scored = model.scored
+    # pairs of classes share clones, and a report those of five folds that ranked it
+    missing = [count for count in counts if count.tobytes() not in scored.clones]
+    if missing:
         estimator, X = (
             (model.estimator, scored.X) if whole else (model.linear, scored.front)
         )
         data = estimator, X, scored.y, scored.weight, scored.group
         begin = perf_counter()
-        first = _decisions_of_clone(*data, counts[0])
+        first = _decisions_of_clone(*data, missing[0])
         seconds = perf_counter() - begin
         if seconds > _LONG:
             _log.warning(
                 "%d fits of %s leave rows out: about %.0f s in all. "
                 "AdaptivePrior(refits=K) makes K fits, refits=0 none",
-                *(len(counts), type(estimator).__name__, len(counts) * seconds),
+                *(len(missing), type(estimator).__name__, len(missing) * seconds),
             )
-        calls = (partial(_decisions_of_clone, *data, count) for count in counts[1:])
+        calls = (partial(_decisions_of_clone, *data, count) for count in missing[1:])
         found = [first, *in_parallel(calls, None, verbose)]
-        scored.clones[drawn] = np.array(found)
-    return scored.clones[drawn][:, model.which] @ model.mix
+        for count, decided in zip(missing, found, strict=True):
+            scored.clones[count.tobytes()] = decided
+    every = np.array([scored.clones[count.tobytes()] for count in counts])
+    return every[:, model.which] @ model.mix
 
 
 def _decisions_of_clone(estimator, X, y, weight, group, count):

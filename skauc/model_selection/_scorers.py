@@ -34,8 +34,9 @@ class Scorer:
 
     They expect the training rows of the estimator, so pass ``cv=ResubstitutionSplit()``
     to the search. The search then costs one fit per candidate; ``cv_auc_scorer`` costs
-    five more. The call ``scorer(estimator, X, y_true, sample_weight=None)`` returns a
-    number; greater is better.
+    five more, and so does ``cbauc_scorer`` for classifiers that are neither linear nor
+    forests or bagging. The call ``scorer(estimator, X, y_true, sample_weight=None)``
+    returns a number; greater is better.
 
     See Also
     --------
@@ -169,9 +170,9 @@ def make_cbauc_scorer(
         ``ResubstitutionSplit``, which ``"auto"`` assumes. They did not in
         ``cross_val_score``: pass ``"held-out"``. A scorer fits nothing, so that
         ``"auto"`` recognises held-out rows, with a warning, only by what the fit shows:
-        the means of a scaler, the gradient of a smooth loss, the support vectors. The
-        score of n held-out rows is ``(A n + ½)/(n + 1)``, where A is their empirical
-        AUC.
+        the means of a scaler, the gradient of a smooth loss, support vectors, the
+        number of rows of a neighbours model. The score of n held-out rows is ``(A n +
+        ½)/(n + 1)``, where A is their empirical AUC.
     scale : {"auc", "probit"}, default="auc"
         ``"probit"`` returns ``Φ⁻¹(AUC)``, which keeps its order where AUCs round to 1.
     pos_label : label, default=None

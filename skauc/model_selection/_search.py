@@ -196,8 +196,8 @@ def search_posterior(
     choice cost, and how large is the AUC of the selected candidate after correction for
     its selection? All candidates share one model of the data set, so that common errors
     cancel in their differences. Costs one fit per candidate, five more for each that is
-    not linear (none for forests and bagging), and the refits of
-    :func:`skauc.auc_posterior` for the selected one.
+    not linear (none for forests and bagging), and for the selected one the refits of
+    :func:`skauc.auc_posterior`, of which those five are a part.
 
     Parameters
     ----------

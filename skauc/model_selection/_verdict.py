@@ -6,7 +6,7 @@ the first clone is compared with D_b between the two clones: D < .1 D_b if the r
 trained the model, and D of the size of D_b or larger if they did not. For solvers that
 draw random numbers, further clones show how far fits to the same rows differ. Cheaper
 evidence is used first: the gradient of a smooth objective is 0 on its training rows,
-a scaler in front stores their means, and a support vector machine some of them. A
+a scaler in front stores their means, a support vector machine some of them. A
 scorer fits no clones: its rows are training rows, unless this evidence contradicts it.
 """
 
@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ..leave_pair_out._objective import stationarity
 from ..statistics._moments import class_moments
-from .reading._estimators import TAKE_BLOCKS, fitted_to_rows, n_rows, numeric, take_rows
+from .reading._estimators import TAKE_BLOCKS, fitted_to_rows, numeric, take_rows
 from .reading._fitted_model import FittedModel
 from .reading._opened_model import OpenedModel, decisions
 from .reading._steps import is_repeatable
@@ -84,10 +84,8 @@ def judge_rows(model: FittedModel, clones) -> str:
         return DETECTED
     # by gradient and scaler, then by clones
     opened = scored.opened
-    repeatable = (
-        opened.linear is not None
-        and opened.resampled_by is None
-        and all(is_repeatable(step) for step, _ in scored.entered.fitted)
+    repeatable = opened.resampled_by is None and all(
+        is_repeatable(step) for step, _ in scored.entered.fitted
     )
     gradient, same = np.inf, None
     if repeatable:
@@ -109,7 +107,7 @@ def judge_rows(model: FittedModel, clones) -> str:
         # weights of a step in a Pipeline do not reach a scorer
         in_pipeline = opened.whole is not opened.linear
         return ASSUMED if in_pipeline and scored.weight is None else HELD_OUT
-    verdict = _by_clones(scored, repeatable)
+    verdict = _by_clones(scored, repeatable and opened.linear is not None)
     # the step had these rows, but the model other weights or another order
     return ASSUMED if same and verdict is HELD_OUT else verdict
 
@@ -217,21 +215,24 @@ def _keeps_rows(scored, strict):
     """Whether a model keeps class means or support vectors of these rows, or None.
 
     Means and vectors of rounded rows, or of most of the rows, are nearly the same:
-    False is returned for them if ``strict``.
+    False is returned for them, and for another number of rows, if ``strict``.
     """
     linear, front, y = scored.opened.linear, scored.front, scored.y
     if scored.dropped or scored.weight is not None:
         return None
+    linear = scored.opened.curved if linear is None else linear
     if isinstance(linear, LinearDiscriminantAnalysis):
         if not np.isin(linear.classes_, y).all():
             return False
         means = np.array([front[y == label].mean(axis=0) for label in linear.classes_])
         error = np.std(front, axis=0) / np.sqrt(len(y)) + np.zeros(means.shape)
         same = equal_means(means, linear.means_, error)
-    elif not hasattr(linear, "support_vectors_"):
-        return None
-    elif same := linear.support_.max() < n_rows(front):
-        gap = abs(take_rows(front, linear.support_) - linear.support_vectors_)
+    elif not getattr(linear, "support_vectors_", np.empty(0)).shape[0]:
+        same = getattr(linear, "n_samples_fit_", None) in (None, len(y))
+        return None if same or not strict else False
+    elif same := linear.support_.max() < len(y):
+        rows = numeric(take_rows(scored.behind, linear.support_))
+        gap = abs(rows - linear.support_vectors_)
         same = (gap - _SAME_ROW * abs(linear.support_vectors_)).max() <= 0
     return True if same else False if strict else None
 

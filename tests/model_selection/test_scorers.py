@@ -31,6 +31,7 @@ from sklearn.model_selection import (
     cross_val_score,
     cross_validate,
 )
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -430,6 +431,24 @@ def test_a_scorer_fits_nothing(name, count_fits):
         for scorer in (cbauc_scorer, ebauc_scorer, bee_scorer):
             scorer(fitted, X, Y)
         assert fits == []
+
+
+@pytest.mark.filterwarnings("ignore:a class has only:skauc.UntrustedAUCWarning")
+@pytest.mark.parametrize(
+    "model", [SVC(), make_pipeline(StandardScaler(), SVC()), KNeighborsClassifier()]
+)
+def test_a_fold_that_a_curved_model_contradicts_is_held_out(model, count_fits):
+    """By support vectors, the means of a scaler in front, or the number of rows."""
+    clear_cache()  # the warning comes once for the rows of a fold
+    fits = count_fits(SVC, KNeighborsClassifier)
+    folds = {"cv": 5, "error_score": "raise"}
+    with pytest.warns(UntrustedAUCWarning, match="treated as held-out rows"):
+        found = cross_val_score(model, X, Y, scoring=cbauc_scorer, **folds)
+    held_out = make_cbauc_scorer(rows="held-out")
+    assert found == pytest.approx(
+        cross_val_score(model, X, Y, scoring=held_out, **folds)
+    )
+    assert len(fits) == 5 + 5
 
 
 UNSETTLED = {

@@ -261,6 +261,14 @@ def test_a_search_fits_each_candidate_once_on_all_rows_and_so_does_its_report(
     assert fits == [80] * 4
 
 
+@pytest.mark.filterwarnings("ignore::skauc.UntrustedAUCWarning")
+def test_five_folds_that_ranked_the_selected_candidate_are_among_its_twenty(count_fits):
+    search = GridSearchCV(SVC(), {"C": [0.1, 1.0]}, **FREE).fit(X, Y)
+    fits = count_fits(SVC)
+    search_posterior(search, X, Y)
+    assert sorted(fits) == [64] * (5 + 20) + [80] * 2
+
+
 def test_sets_of_features_in_a_search_are_doubted():
     # 15 sets of 5 of 200 features of noise: the best one looks like .65
     rng = np.random.default_rng(0)
