@@ -26,8 +26,9 @@ from ..statistics._row_blocks import refuse_collection
 from ..statistics._rows import class_units
 from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import check_alternative
-from ._doubts import warn_of_copies
+from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
 from .reading._estimators import apart, groups_for_fit, in_parallel, scores_towards
+from .reading._steps import has_frozen
 
 # On noise a pair of rows of two folds moves the AUC twice alike, each as a test row and
 # as a training row, so that the variance is twice that of the test rows
@@ -98,7 +99,8 @@ def cross_val_auc(
     -----
     UntrustedAUCWarning
         If many rows are copies of others, of other groups: a copy in the training rows
-        of a fold shows the label of a test row.
+        of a fold shows the label of a test row. If a part of an estimator that may have
+        used y is frozen, since it may have seen the test rows.
 
     See Also
     --------
@@ -196,6 +198,8 @@ def _held_out_scores(
     estimator, X, y, positive, groups, folds, params, n_jobs, verbose=0
 ):
     """Scores of the test rows of every fold."""
+    if has_frozen(estimator):
+        warn([FROZEN_IN_REFITS])
     params = dict(params or {})
     if get_config()["enable_metadata_routing"]:  # then they are those of the splitter
         params.pop("groups", None)
@@ -332,7 +336,8 @@ def compare_cross_val_auc(
     -----
     UntrustedAUCWarning
         If many rows are copies of others, of other groups: a copy in the training rows
-        of a fold shows the label of a test row.
+        of a fold shows the label of a test row. If a part of an estimator that may have
+        used y is frozen, since it may have seen the test rows.
 
     See Also
     --------

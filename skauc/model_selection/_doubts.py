@@ -268,6 +268,11 @@ SUPERVISED_STEP = (
     "(few strong features) or too low (by up to 0.18 for text). Use "
     "AdaptivePrior(refits=5), which refits the whole estimator"
 )
+STEP_STAYS = (
+    "a step in front of {name} used y, or fits the rows closely, and is not fitted "
+    "again when a pair is left out, so that the AUC can be much too high. Use "
+    "skauc.make_cv_auc_scorer, which refits the whole estimator"
+)
 RESAMPLED = (
     "{name} resampled the rows of the fit, so that only refits of the whole estimator "
     'can leave rows out: use class_weight="balanced" instead of it, or '

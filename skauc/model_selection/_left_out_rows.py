@@ -110,7 +110,7 @@ def rows_left_out(evaluation) -> tuple:
     may_fit = question.is_report and prior.refits is None
     # folds of a sample say less of many rows than their own scores do
     may_fit = may_fit and (model.pair is None or sample.is_all)
-    if question.left_out != "none" and _can_stay(model) and sample.fit is not None:
+    if question.left_out != "none" and can_stay(model) and sample.fit is not None:
         at_rest = None if sample.is_all else 0.0  # the optimum of a sample is another
         source = second_source(sample.fit, model.front, at_rest)
         if source is not None:
@@ -126,7 +126,7 @@ def rows_left_out(evaluation) -> tuple:
     return None, []
 
 
-def _can_stay(model):
+def can_stay(model):
     """Whether the steps in front may stay as they are when rows are left out."""
     used = model.saw_y is not None or model.broken_by is not None
     return not used and not model.scored.adapted
@@ -140,7 +140,7 @@ def _groups_left_out(sample, question):
             f"groups must hold rows of each class in at least {FEWEST} groups, because "
             f"two are left out together, got {min(model.front.independent):g}"
         )
-    if not refits and _can_stay(model) and sample.fit is not None:
+    if not refits and can_stay(model) and sample.fit is not None:
         found = second_source(sample.fit, model.front)
     if found is None or found.departure > STOPPED:
         found, _ = (None, []) if refits == 0 else _by_fits(sample, question)
@@ -231,7 +231,7 @@ def _by_fits(sample, question):
     requested, otherwise of the linear model alone on the rows in front of it.
     """
     model, prior = sample.model, question.prior
-    whole = prior.refits or model.pair is not None or not _can_stay(model)
+    whole = prior.refits or model.pair is not None or not can_stay(model)
     if whole and has_frozen(model.estimator):
         return None, [doubts.FROZEN_IN_REFITS]
     K = prior.refits or (None if question.is_report else SCORER_FITS)

@@ -19,9 +19,17 @@ from ..statistics._rows import class_units
 from ..statistics._types import Seed, Values
 from ..statistics._warn_caller import warn_caller
 from ._blocks import evaluations, rows_in_memory
-from ._doubts import STOPPED_EARLY, copies_of, equal_rows, warn, warn_of_copies
+from ._doubts import (
+    FROZEN_IN_REFITS,
+    STEP_STAYS,
+    STOPPED_EARLY,
+    copies_of,
+    equal_rows,
+    warn,
+    warn_of_copies,
+)
 from ._evaluation import Question
-from ._left_out_rows import out_of_bag
+from ._left_out_rows import can_stay, out_of_bag
 from ._scorers import Scorer
 from ._verdict import ASSUMED, HELD_OUT
 from .reading._estimators import (
@@ -32,6 +40,7 @@ from .reading._estimators import (
     scores_of_clone,
     take_rows,
 )
+from .reading._steps import has_frozen
 
 
 def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> Scorer:
@@ -69,7 +78,8 @@ def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> S
     UntrustedAUCWarning
         When called: if the solver stopped at another model than the optimum of its
         objective (scores that correlate by less than .99); the AUC is that of the
-        optimum. If many rows are copies of others.
+        optimum. If many rows are copies of others. If a step in front used y or fits
+        the rows closely, since it is not fitted again without the pair.
     UndefinedMetricWarning
         When called: if a class has one row (nan), or all coefficients are 0 (½).
 
@@ -145,6 +155,8 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
             "different units; scale the features, or use skauc.make_cv_auc_scorer"
         )
     warn(copies_of(model), model.front, model.score)
+    if not can_stay(model):
+        warn([STEP_STAYS.format(name=model.name)])
     if source.departure > STOPPED:
         way = "rows left out of the optimum"
         warn([STOPPED_EARLY.format(name=model.name, source=way)])
@@ -197,7 +209,8 @@ def make_cv_auc_scorer(
     Warns
     -----
     UntrustedAUCWarning
-        When called: if many rows are copies of others.
+        When called: if many rows are copies of others, or a part of the estimator that
+        may have used y is frozen.
 
     See Also
     --------
@@ -242,6 +255,8 @@ def _cv_auc(
     if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
         decision_values(estimator, take_rows(X, [0]))
     splitter = _splitter(positive, groups, **folds)
+    if has_frozen(estimator):
+        warn([FROZEN_IN_REFITS])
     warn_of_copies(X, positive, groups)
     splits = apart(splitter.split(X, positive, groups), len(positive), groups)
     fold = partial(_fold_auc, estimator, X, labels, positive, weight, groups)

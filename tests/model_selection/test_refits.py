@@ -8,6 +8,7 @@ import oracles
 import pytest
 from scipy.special import ndtr, ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
@@ -26,6 +27,10 @@ from skauc import (
     auc_estimate,
     auc_posterior,
     bootstrap_auc,
+    compare_cross_val_auc,
+    cross_val_auc,
+    cv_auc_scorer,
+    lpo_auc_scorer,
 )
 from skauc.results import BootstrapAUC
 
@@ -389,14 +394,33 @@ def test_long_work_is_silent_unless_asked(capsys):
     assert loud.auc == silent.auc
 
 
-def test_no_refit_leaves_a_row_out_of_a_frozen_model():
+REFITTING = {
+    "bootstrap": lambda *rows: bootstrap_auc(*rows, n_resamples=5).auc,
+    "folds": lambda *rows: cross_val_auc(*rows).auc,
+    "comparison": lambda model, X, y: compare_cross_val_auc(
+        [model, MODEL], X, y
+    ).folds_a.mean(),
+    "scorer": cv_auc_scorer,
+}
+
+
+@pytest.mark.parametrize("name", REFITTING)
+def test_no_refit_leaves_a_row_out_of_a_frozen_model(name):
     frozen = FrozenEstimator(LogisticRegression().fit(NOISE, Y))
-    with pytest.warns(UntrustedAUCWarning, match="FrozenEstimator, .* not refitted"):
-        assert bootstrap_auc(frozen, NOISE, Y, n_resamples=5).auc > 0.9
+    for model in (frozen, CalibratedClassifierCV(frozen).fit(NOISE, Y)):
+        with pytest.warns(UntrustedAUCWarning, match="FrozenEstimator, .* not refitt"):
+            assert REFITTING[name](model, NOISE, Y) > 0.9
     harmless = make_pipeline(FrozenEstimator(PCA(3).fit(X)), LogisticRegression())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        bootstrap_auc(harmless, X, Y, n_resamples=3)
+        REFITTING[name](harmless.fit(X, Y), X, Y)
+
+
+@pytest.mark.parametrize("step", [SelectKBest(k=3), PCA(30, whiten=True)])
+def test_pairs_left_out_behind_a_step_that_stays_are_doubted(step):
+    model = make_pipeline(step, LogisticRegression(C=0.01)).fit(NOISE, Y)
+    with pytest.warns(UntrustedAUCWarning, match="LogisticRegression used y, or fits"):
+        lpo_auc_scorer(model, NOISE, Y)
 
 
 @pytest.mark.parametrize("kind", ["over", "under"])
