@@ -18,9 +18,9 @@ products of rows. With P > n features the rows therefore get at most n coordinat
 with ``A Aᵀ = X Xᵀ``, once for all models of a data set.
 
 **Newton's method** (``_objective``). Damped steps take every fit to its optimum before
-rows are left out. A solver stops where the slopes of its rows
-are small in the units of its tolerance; with P ≫ n the rows are separated, their own
-slopes are as small, and what the solver left remembers the class of each row.
+rows are left out. A solver stops where the slopes of its rows are small in the units of
+its tolerance; with P ≫ n the rows are separated, their own slopes are as small, and
+what the solver left remembers the class of each row.
 
 **Pairs left out** (``_left_out``). The AUC is the probability that a positive row
 scores above a negative one, so one row of each class is left out together: leaving out

@@ -1,10 +1,9 @@
 """Leave-pair-out AUC of a penalised linear model from its single fit.
 
 Pairs left out cost no refit of the estimator. They are not used where min(n, P) > 2000
-or a class has one row. A loss that is not quadratic needs refits by Newton's method
-if the cost of a class is more than ten times that of the other and one
-class has a weight below P: one Newton step without a row that carries so much of the
-costs is too rough.
+or a class has one row. A loss that is not quadratic needs refits by Newton's method if
+the cost of a class is more than ten times that of the other and one class has a weight
+below P: one Newton step without a row that carries so much of the costs is too rough.
 """
 
 from __future__ import annotations

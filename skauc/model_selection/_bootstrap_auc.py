@@ -16,9 +16,8 @@ from ..statistics._result import WholeAUC
 from ..statistics._rows import class_units
 from ..statistics._types import ArrayLike, Seed, Values
 from ..statistics._wald import Interval, interval_tails
-from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
+from ._doubts import warn_of_copies, warn_of_frozen
 from .reading._estimators import checked_rows, in_parallel, scores_of_clone
-from .reading._steps import has_frozen
 
 METHODS = (".632+", ".632", "oob", "optimism")
 
@@ -240,8 +239,7 @@ def bootstrap_auc(
     rows = checked_rows(X, y, sample_weight, pos_label, groups)
     positive, label, weight, X, labels, groups = rows
     _check_sizes(positive, groups)
-    if has_frozen(estimator):
-        warn([FROZEN_IN_REFITS])
+    warn_of_frozen(estimator)
     warn_of_copies(X, positive, groups)
     # the samples depend on the seed and the labels only: all models share them
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))

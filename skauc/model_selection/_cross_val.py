@@ -26,9 +26,8 @@ from ..statistics._row_blocks import refuse_collection
 from ..statistics._rows import class_units
 from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import check_alternative
-from ._doubts import FROZEN_IN_REFITS, warn, warn_of_copies
+from ._doubts import warn_of_copies, warn_of_frozen
 from .reading._estimators import apart, groups_for_fit, in_parallel, scores_towards
-from .reading._steps import has_frozen
 
 # On noise a pair of rows of two folds moves the AUC twice alike, each as a test row and
 # as a training row, so that the variance is twice that of the test rows
@@ -198,8 +197,7 @@ def _held_out_scores(
     estimator, X, y, positive, groups, folds, params, n_jobs, verbose=0
 ):
     """Scores of the test rows of every fold."""
-    if has_frozen(estimator):
-        warn([FROZEN_IN_REFITS])
+    warn_of_frozen(estimator)
     params = dict(params or {})
     if get_config()["enable_metadata_routing"]:  # then they are those of the splitter
         params.pop("groups", None)

@@ -23,6 +23,7 @@ from .reading._estimators import (
     take_columns,
     take_rows,
 )
+from .reading._steps import has_frozen
 
 FEW_STEPS = 1000  # distinct values in the range of the scores, below which ties matter
 COPIES = 0.05  # share of copied rows that moves an AUC by more than its error
@@ -138,6 +139,12 @@ def equal_rows(X, positive, groups=None) -> list:
     if n_copies < COPIES * len(positive):
         return []
     return [COPIED_ROWS.format(n_copies, len(positive))]
+
+
+def warn_of_frozen(estimator) -> None:
+    """Issue the sentence about parts that no refit changes."""
+    if has_frozen(estimator):
+        warn([FROZEN_IN_REFITS])
 
 
 def warn_of_copies(X, positive, groups=None) -> None:

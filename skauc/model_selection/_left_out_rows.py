@@ -82,11 +82,8 @@ def rows_left_out(evaluation) -> tuple:
 
     Parameters
     ----------
-    sample : Sample
-        The model, and the rows that its rows stand for.
-    question : Question
-    projection : Projection or None
-        The model of the data set along the direction of the model; None without one.
+    evaluation : Evaluation
+        Of rows that trained the model, by the adaptive prior.
 
     Returns
     -------
@@ -314,14 +311,15 @@ def _scores_of_clones(model, counts, verbose, whole):
     """Scores (K, n) of the rows of a model by clones fitted to copies of all rows."""
     scored = model.scored
     # pairs of classes share clones, and a report those of five folds that ranked it
-    missing = [count for count in counts if count.tobytes() not in scored.clones]
+    keys = [count.tobytes() for count in counts]
+    missing = [k for k, key in enumerate(keys) if key not in scored.clones]
     if missing:
         estimator, X = (
             (model.estimator, scored.X) if whole else (model.linear, scored.front)
         )
         data = estimator, X, scored.y, scored.weight, scored.group
         begin = perf_counter()
-        first = _decisions_of_clone(*data, missing[0])
+        first = _decisions_of_clone(*data, counts[missing[0]])
         seconds = perf_counter() - begin
         if seconds > _LONG:
             _log.warning(
@@ -329,11 +327,11 @@ def _scores_of_clones(model, counts, verbose, whole):
                 "AdaptivePrior(refits=K) makes K fits, refits=0 none",
                 *(len(missing), type(estimator).__name__, len(missing) * seconds),
             )
-        calls = (partial(_decisions_of_clone, *data, count) for count in missing[1:])
+        calls = (partial(_decisions_of_clone, *data, counts[k]) for k in missing[1:])
         found = [first, *in_parallel(calls, None, verbose)]
-        for count, decided in zip(missing, found, strict=True):
-            scored.clones[count.tobytes()] = decided
-    every = np.array([scored.clones[count.tobytes()] for count in counts])
+        for k, decided in zip(missing, found, strict=True):
+            scored.clones[keys[k]] = decided
+    every = np.array([scored.clones[key] for key in keys])
     return every[:, model.which] @ model.mix
 
 

@@ -186,14 +186,14 @@ def _permuted(y, positive, groups, rng):
 def _auc_left_out(estimator, X, groups, y):
     """AUC of rows left out of a clone that was fitted to the labels y."""
     fitted = fitted_clone(estimator, X, y, groups=groups)
-    asked = Question(rows="training", left_out="closed form", groups=groups)
-    for refits in (None, SCORER_FITS):  # in closed form, or else by fits
-        question = replace(asked, prior=AdaptivePrior(refits=refits))
-        [evaluation] = evaluations(fitted, X, y, None, question)
-        if evaluation.reason_unranked is not None:
-            return 0.5
-        if evaluation.source is not None:
-            return evaluation.source.auc
+    question = Question(rows="training", left_out="closed form", groups=groups)
+    [evaluation] = evaluations(fitted, X, y, None, question)
+    if evaluation.reason_unranked is not None:
+        return 0.5
+    by_fits = replace(question, prior=AdaptivePrior(refits=SCORER_FITS))
+    for asked in (evaluation, replace(evaluation, question=by_fits)):
+        if asked.source is not None:
+            return asked.source.auc
     raise ValueError(
         f"rows must be left out of {evaluation.model.name} by fits, but none was made: "
         "y must hold 2 rows of each class or more, and a FrozenEstimator is not fitted"

@@ -20,13 +20,13 @@ from ..statistics._types import Seed, Values
 from ..statistics._warn_caller import warn_caller
 from ._blocks import evaluations, rows_in_memory
 from ._doubts import (
-    FROZEN_IN_REFITS,
     STEP_STAYS,
     STOPPED_EARLY,
     copies_of,
     equal_rows,
     warn,
     warn_of_copies,
+    warn_of_frozen,
 )
 from ._evaluation import Question
 from ._left_out_rows import can_stay, out_of_bag
@@ -40,7 +40,6 @@ from .reading._estimators import (
     scores_of_clone,
     take_rows,
 )
-from .reading._steps import has_frozen
 
 
 def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> Scorer:
@@ -255,8 +254,7 @@ def _cv_auc(
     if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
         decision_values(estimator, take_rows(X, [0]))
     splitter = _splitter(positive, groups, **folds)
-    if has_frozen(estimator):
-        warn([FROZEN_IN_REFITS])
+    warn_of_frozen(estimator)
     warn_of_copies(X, positive, groups)
     splits = apart(splitter.split(X, positive, groups), len(positive), groups)
     fold = partial(_fold_auc, estimator, X, labels, positive, weight, groups)

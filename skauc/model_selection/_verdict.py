@@ -217,23 +217,24 @@ def _keeps_rows(scored, strict):
     Means and vectors of rounded rows, or of most of the rows, are nearly the same:
     False is returned for them, and for another number of rows, if ``strict``.
     """
-    linear, front, y = scored.opened.linear, scored.front, scored.y
+    opened, front, y = scored.opened, scored.front, scored.y
     if scored.dropped or scored.weight is not None:
         return None
-    linear = scored.opened.curved if linear is None else linear
-    if isinstance(linear, LinearDiscriminantAnalysis):
-        if not np.isin(linear.classes_, y).all():
+    model = opened.curved if opened.linear is None else opened.linear
+    if isinstance(model, LinearDiscriminantAnalysis):
+        if not np.isin(model.classes_, y).all():
             return False
-        means = np.array([front[y == label].mean(axis=0) for label in linear.classes_])
+        means = np.array([front[y == label].mean(axis=0) for label in model.classes_])
         error = np.std(front, axis=0) / np.sqrt(len(y)) + np.zeros(means.shape)
-        same = equal_means(means, linear.means_, error)
-    elif not getattr(linear, "support_vectors_", np.empty(0)).shape[0]:
-        same = getattr(linear, "n_samples_fit_", None) in (None, len(y))
+        same = equal_means(means, model.means_, error)
+    elif not getattr(model, "support_vectors_", np.empty(0)).shape[0]:
+        # neighbours keep their number of rows; other models keep nothing
+        same = getattr(model, "n_samples_fit_", None) in (None, len(y))
         return None if same or not strict else False
-    elif same := linear.support_.max() < len(y):
-        rows = numeric(take_rows(scored.behind, linear.support_))
-        gap = abs(rows - linear.support_vectors_)
-        same = (gap - _SAME_ROW * abs(linear.support_vectors_)).max() <= 0
+    elif same := model.support_.max() < len(y):
+        rows = numeric(take_rows(scored.behind, model.support_))
+        gap = abs(rows - model.support_vectors_)
+        same = (gap - _SAME_ROW * abs(model.support_vectors_)).max() <= 0
     return True if same else False if strict else None
 
 

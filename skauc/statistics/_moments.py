@@ -321,9 +321,8 @@ def _as_samples(X):
 def _check_range(moments, X, group):
     """Raise unless each feature of a group's rows is 0 or of a size in the range."""
     W, (low, high) = moments.scatter, RANGE
-    square = (np.diag(W) if W.ndim == 2 else W) / max(
-        moments.n, _TINY
-    )  # 0 without rows
+    # 0 without rows
+    square = (np.diag(W) if W.ndim == 2 else W) / max(moments.n, _TINY)
     size = np.sqrt(square + moments.mean**2)
     # this form of the condition also refuses NaN
     bad = ~((size <= high) & ((size >= low) | (size == 0) & (moments.mean == 0)))

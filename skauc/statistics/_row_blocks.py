@@ -20,13 +20,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 
-from ._checks import (
-    as_numbers,
-    check_integer,
-    is_collection,
-    one_a_row,
-    refuse_mask,
-)
+from ._checks import as_numbers, check_integer, is_collection, one_a_row, refuse_mask
 
 # size of copied and multiplied rows: they stay in the level-2 cache of a core
 BLOCK_BYTES = 2**20
