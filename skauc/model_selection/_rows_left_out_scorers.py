@@ -84,7 +84,8 @@ def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> S
 
     See Also
     --------
-    make_cbauc_scorer : The default choice; its errors are smaller.
+    make_cbauc_scorer :
+        The default choice; ranks worse only if features outnumber 150 rows or more.
     make_cv_auc_scorer : Rows left out by folds, for any classifier.
     auc_posterior : Report the AUC of the chosen model.
 
