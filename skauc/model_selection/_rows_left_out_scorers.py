@@ -84,7 +84,8 @@ def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> S
 
     See Also
     --------
-    make_cbauc_scorer : The default choice; its errors are smaller.
+    make_cbauc_scorer :
+        The default choice; ranks worse only if features outnumber 150 rows or more.
     make_cv_auc_scorer : Rows left out by folds, for any classifier.
     auc_posterior : Report the AUC of the chosen model.
 
@@ -94,9 +95,9 @@ def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> S
     until they settle if n min(n, P) ≤ 10 000: the error is below .005 in the mean and
     .03 at most, with 30 rows or more and C from 1e-4 to 1e4. Beyond, a pair is left out
     by one step, with an error below .01, and up to .04 for a squared hinge with P near
-    n. The score takes a few milliseconds in general, and .1 to .3 s near n min(n, P) =
-    10 000. If a class has more than 250 rows, an evenly spaced sample of its rows
-    forms the pairs.
+    n. The score takes a few milliseconds in general, .1 to .3 s near n min(n, P) =
+    10 000, and .4 and 2 s for 1000 and 2000 rows of more features. If a class has more
+    than 250 rows, an evenly spaced sample of its rows forms the pairs.
 
     References
     ----------

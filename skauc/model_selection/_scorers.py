@@ -226,8 +226,9 @@ def make_cbauc_scorer(
     time of cross-validation, a search over other such classifiers as long. One warning
     for each search says that fits were made.
 
-    Cross-validation ranks models with an L1 penalty better if there are 200 to 400 rows
-    and more features than rows.
+    With more features than rows and 150 rows or more it ranks worse: its choices among
+    L2 penalties lose .010 of the AUC, those of :func:`make_lpo_auc_scorer` and of
+    cross-validation .003. For L1 penalties cross-validation is better there.
 
     References
     ----------
