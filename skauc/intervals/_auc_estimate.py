@@ -12,7 +12,7 @@ from ..statistics._result import WholeAUC
 from ..statistics._row_blocks import RowBlocks
 from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import Interval, interval_tails
-from ._limits import TRANSFORMS, EstimateWithLimits, score_limits, wald_limits
+from ._limits import EstimateWithLimits, continuous, score_limits, wald_limits
 from ._partial_auc import PartialAUC, Region
 from ._sample import Sample, sample_of
 
@@ -35,7 +35,7 @@ def score_variance(sample):
 # 2 of :mod:`skauc.intervals`)
 _SCORE = "score", "hanley_mcneil_score"
 _VARIANCES = {
-    "score": score_variance,
+    "score": lambda s: continuous(s.auc, score_variance(s), *s.effective),
     "hanley_mcneil_score": _newcombe,
     "delong": lambda sample: lambda auc: sample.delong_variance,
     "hanley_mcneil": lambda s: lambda auc: hanley_mcneil_variance(auc, *s.effective),
@@ -166,7 +166,8 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
     - ``"score"`` (default): all A with ``|Â − A| ≤ z √V(A)``, where V is the larger of
       Newcombe's variance [3]_ (see the next method) and DeLong's variance scaled to
       ``A(1 − A)``. Newcombe's variance protects small samples, whose own variance is
-      unreliable; DeLong's protects against scores that violate Newcombe's model.
+      unreliable; DeLong's protects against scores that violate Newcombe's model. A
+      perfect ranking counts as half a pair less.
     - ``"hanley_mcneil_score"``: the same with Hanley–McNeil's variance [2]_, in which
       ``(n₀ + n₁)/2`` replaces both class sizes (Newcombe's method 5). It needs only the
       AUC and the sizes.
@@ -268,7 +269,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
 
     def _score_variance(self, auc):
         """Variance of the estimate if the true AUC is ``auc``."""
-        return score_variance(self._sample)(auc)
+        return _VARIANCES[self.method](self._sample)(auc)
 
     def standard_error(self, method: str | None = None) -> float:
         """Standard error of the AUC; it can be 0, for example if the AUC is 0 or 1.
@@ -325,8 +326,6 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         """
         tails = interval_tails(confidence_level, alternative)
         method, sample = self._checked(method), self._sample
-        if transform is not None:
-            check_option("transform", transform, TRANSFORMS)
         if method in _SCORE:
             where = "for a method with limits of its own, such as 'score'"
             refuse_ignored(where, transform=(transform, None))
