@@ -129,7 +129,7 @@ def score_limits(auc, variance, tail_low, tail_high):
         Estimate Â.
     variance : callable
         Variance of the estimate when the AUC is A; 0 at A = 0 and 1.
-    tail_low, tail_high : float
+    tail_low, tail_high : float or ndarray > 0
 
     Returns
     -------
@@ -138,11 +138,11 @@ def score_limits(auc, variance, tail_low, tail_high):
     """
 
     def limit(end, tail):
-        if tail == 0:
+        if np.all(tail == 0):
             return end
         # (Â − A)² ≤ z² V(A) holds at A = Â and from there up to the limit
         z2 = ndtri(tail) ** 2
-        end = 1 - end if tail > 0.5 else end  # the limit lies beyond the estimate
+        end = np.where(tail > 0.5, 1 - end, end)  # the limit lies beyond the estimate
         return bisected(lambda a: (auc - a) ** 2 <= z2 * variance(a), auc, end)
 
     return limit(0.0, tail_low), limit(1.0, tail_high)

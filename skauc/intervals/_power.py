@@ -18,7 +18,7 @@ from ..statistics._checks import check_numbers, check_option, refuse_ignored
 from ..statistics._levels import balanced_variance, hanley_mcneil_variance
 from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import check_alternative
-from ._limits import bisected, continuous
+from ._limits import bisected, continuous, score_limits
 
 _NO_VARIANCE = 1e-28  # of scores of correlation 1, which is rounding
 # Gauss–Legendre; 64 nodes leave 1e-13 for |r| ≤ ½ and 1e-9 for the one term of r > ½
@@ -104,13 +104,8 @@ class Plan:
         check_option("method", method, VARIANCES)
         law = two, _correlations(correlation), alternative, method
         plan = cls(*(values[..., None] for values in checked), *law)
-        # a test of one AUC needs its variance at the border
-        outside = (plan.border <= 0) | (plan.border >= 1)
-        if outside.any() and not two:
-            raise ValueError(
-                "margin must keep the border of the null hypothesis inside (0, 1), got "
-                f"{plan.border[outside][0]:g}"
-            )
+        if not two:  # whose test needs the variance at the border
+            check_numbers("null less margin", plan.border, 0, 1, closed="neither")
         return plan
 
     @property
@@ -151,10 +146,8 @@ class Plan:
     def _rejects(self, z, side, *sizes):
         """Probability of a significant test on a side, for shares of the variance."""
         # a difference of −1 to 1 is taken to 0 to 1, as an AUC is
-        middle, width = (self.reference, 2) if self.two else (0.5, 1)
-        own, border = (
-            0.5 + side * (a - middle) / width for a in (self.auc, self.border)
-        )
+        mid, span = (self.reference, 2) if self.two else (0.5, 1)
+        own, border = (0.5 + side * (a - mid) / span for a in (self.auc, self.border))
         variance = self.variance(self.auc, self.reference, *sizes)
         if self.method == "obuchowski":  # pROC's plan of Mann and Whitney's test
             reach = z * np.sqrt(self.variance(self.border, self.border, *sizes))
@@ -167,11 +160,11 @@ class Plan:
             return r >= z * np.sqrt(self._estimated(side * r, shares, *sizes))
 
         # of a perfect ranking, which counts as half a pair less
-        most = width * (1 - border) - 1 / (8 * sizes[0] * sizes[1])
+        most = span * (1 - border) - 1 / (8 * sizes[0] * sizes[1])
         reach = bisected(significant, most, 0.0, _HALVINGS)
-        least = np.where(significant(most), border + reach / width, 1.0)
+        least = np.where(significant(most), border + reach / span, 1.0)
         # the beta law of this mean and variance; a score twice has no variance
-        n = own * (1 - own) / np.maximum(variance / width**2, _NO_VARIANCE) - 1
+        n = own * (1 - own) / np.maximum(variance / span**2, _NO_VARIANCE) - 1
         return betaincc(own * n, (1 - own) * n, np.minimum(least, 1.0))
 
     def _estimated(self, gap, share, *sizes):
@@ -189,16 +182,12 @@ class Plan:
     def width(self, *sizes):
         """Width of the interval whose estimate is the true AUC, or difference."""
         sizes = [np.asarray(n)[..., None] for n in sizes]
-        z = -ndtri(self.alpha / 2)
+        tail = self.alpha / 2
         if self.two:
-            variance = self.variance(self.auc, self.reference, *sizes)
-            return 2 * (z * np.sqrt(variance))[..., 0]
+            error = np.sqrt(self.variance(self.auc, self.reference, *sizes))
+            return (-2 * ndtri(tail) * error)[..., 0]
         variance = self.score_variance(self.auc, 1.0, *sizes)
-
-        def inside(a):
-            return (self.auc - a) ** 2 <= z**2 * variance(a)
-
-        low, high = (bisected(inside, self.auc, end, _HALVINGS) for end in (0.0, 1.0))
+        low, high = score_limits(self.auc, variance, tail, tail)
         return (high - low)[..., 0]
 
 
@@ -327,9 +316,9 @@ def auc_power(
     ``"hanley_mcneil"`` [2]_ is exact for exponential scores. If the scores of the
     smaller class spread more than those of the other class, as exponential scores do,
     the power is less than planned for normal scores, by up to .16 for 5 to 17 rows
-    against ten times as many. ``"obuchowski"`` [1]_ takes the variance of the test for known
-    and the AUC for normal, as pROC does: its power is up to .06 too high for unequal
-    classes or fewer than 10 rows.
+    against ten times as many. ``"obuchowski"`` [1]_ takes the variance of the test
+    for known and the AUC for normal, as pROC does: its power is up to .06 too high for
+    unequal classes or fewer than 10 rows.
 
     References
     ----------
