@@ -14,7 +14,7 @@ _ROUNDING = 1e-12  # Σw/Σw² of equal weights is rounded
 _FEWEST_GROUPS = 6  # (ΣM)²/ΣM²: of 6 alike groups limits cover .88, of 4 .86, of 2 .6
 _FEW_ALIKE = (
     "The rows are those of fewer than 6 groups, or nearly all of so few. Errors are "
-    "hardly known: 95 % intervals hold the true value in 50 to 90 % of samples"
+    "hardly known: 95 % intervals hold the true value in 50 to 94 % of samples"
 )
 
 NOT_COUNTS = (
