@@ -16,7 +16,6 @@ from ..statistics._checks import check_level, check_option
 from ..statistics._result import EstimatedAUC, LabelledResult
 from ..statistics._wald import Interval
 
-TRANSFORMS = ("none", "logit")
 _TINY = 1e-150  # parameters of the beta distribution and divisors must not be 0
 # Placements are multiples of 1/(2n) and rounded to about 1e-16: smaller errors are 0
 _NO_ERROR = 1e-14
@@ -78,7 +77,7 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
     -------
     low, high : float
     """
-    check_option("transform", transform, TRANSFORMS)
+    check_option("transform", transform, ("none", "logit"))
     if error <= _NO_ERROR or auc <= 0 or auc >= 1:
         return clopper_pearson_limits(auc * n, n, tail_low, tail_high)
     centre, reach, back = auc, error, lambda a: np.clip(a, 0, 1)

@@ -25,7 +25,6 @@ _NO_VARIANCE = 1e-28  # of scores of correlation 1, which is rounding
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _QUANTILES = np.arange(1, 10, 2) / 10  # five of a law, whose mean stands for its own
 _INSIDE = 1e-9  # AUCs 0 and 1 have no variance
-_HALVINGS = 30  # 1e-9
 _LEAST_ROWS = 2  # least rows of a class with a variance
 _MOST_ROWS = 2.0**40  # about 10¹², the limit of the search
 
@@ -76,16 +75,18 @@ VARIANCES: dict[str, Any] = {
 class Plan:
     """Parameters of a study, without its size; arrays with a last axis of length 1.
 
-    ``reference`` is the second AUC of ``two``, or the AUC under the null hypothesis.
+    ``reference`` is the second AUC of ``two``, or the AUC under the null hypothesis,
+    whose ``border`` lies the margin beside it. Differences with the signs ``sides``
+    reject it.
     """
 
     auc: np.ndarray
     reference: np.ndarray
     alpha: np.ndarray
-    margin: np.ndarray
+    border: np.ndarray
     two: bool
     correlation: np.ndarray
-    alternative: str
+    sides: tuple
     method: str
 
     @classmethod
@@ -99,24 +100,15 @@ class Plan:
         second = {"auc2": auc2} if two else {"null": 0.5 if null is None else null}
         shares = {"auc": auc, **second, "alpha": alpha}
         checked = [check_numbers(*s, 0, 1, closed="neither") for s in shares.items()]
-        checked.append(check_numbers("margin", margin, 0, 1, closed="left"))
+        margin = check_numbers("margin", margin, 0, 1, closed="left")
         check_alternative(alternative, margin)
         check_option("method", method, VARIANCES)
-        law = two, _correlations(correlation), alternative, method
-        plan = cls(*(values[..., None] for values in checked), *law)
-        if not two:  # whose test needs the variance at the border
-            check_numbers("null less margin", plan.border, 0, 1, closed="neither")
-        return plan
-
-    @property
-    def sides(self) -> tuple:
-        """Signs of the differences that reject the null hypothesis."""
-        return {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[self.alternative]
-
-    @property
-    def border(self):
-        """The AUC at the border of the null hypothesis."""
-        return self.reference - self.sides[0] * self.margin
+        signs = {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[alternative]
+        border = checked[1] - signs[0] * margin
+        if not two:  # the test needs the variance at the border
+            check_numbers("null less margin", border, 0, 1, closed="neither")
+        law = two, _correlations(correlation), signs, method
+        return cls(*(values[..., None] for values in (*checked, border)), *law)
 
     def variance(self, auc, auc2, *sizes):
         """Variance of the AUC, or of the difference of two."""
@@ -161,7 +153,7 @@ class Plan:
 
         # of a perfect ranking, which counts as half a pair less
         most = span * (1 - border) - 1 / (8 * sizes[0] * sizes[1])
-        reach = bisected(significant, most, 0.0, _HALVINGS)
+        reach = bisected(significant, most, 0.0, halvings=30)  # 1e-9
         least = np.where(significant(most), border + reach / span, 1.0)
         # the beta law of this mean and variance; a score twice has no variance
         n = own * (1 - own) / np.maximum(variance / span**2, _NO_VARIANCE) - 1
@@ -340,10 +332,8 @@ def auc_power(
     0.733
     """
     plan = Plan.of(auc, null, alpha, auc2, correlation, margin, alternative, method)
-    sizes = [
-        check_numbers(name, n, _LEAST_ROWS, closed="left")
-        for name, n in (("n_neg", n_neg), ("n_pos", n_pos))
-    ]
+    given = {"n_neg": n_neg, "n_pos": n_pos}
+    sizes = [check_numbers(*n, _LEAST_ROWS, closed="left") for n in given.items()]
     power = plan.power(*sizes)
     return power if np.ndim(power) else float(power)
 
@@ -427,9 +417,8 @@ def auc_sample_size(
     """
     check_either("auc_sample_size", power=power, width=width)
     if width is not None:
-        sides = alternative, "two-sided"
-        given = {"null": (null, None), "margin": (margin, 0.0)}
-        refuse_ignored("with width", **given, alternative=sides)
+        given = {"null": (null, None), "alternative": (alternative, "two-sided")}
+        refuse_ignored("with width", margin=(margin, 0.0), **given)
     plan = Plan.of(auc, null, alpha, auc2, correlation, margin, alternative, method)
     ratio = check_numbers("ratio", ratio, 0, closed="neither")
     name, goal = ("power", power) if width is None else ("width", width)

@@ -126,7 +126,6 @@ def design_effect(influence, weight, groups, side=0) -> float:
     mass = weight * influence
     if not mass.any():
         return design_effect(np.ones_like(weight), weight, groups, side)
-    side = np.broadcast_to(side, groups.shape)
     M = np.bincount(2 * groups + side, weight, 2 * groups.max() + 2).reshape(-1, 2)
     sums, numbers = M.sum(axis=0), np.maximum(np.count_nonzero(M, axis=0), 1)
     rest = 1 - M / np.where(sums > 0, sums, 1)
