@@ -327,6 +327,7 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         """
         tails = interval_tails(confidence_level, alternative)
         method, sample = self._checked(method), self._sample
+        check_option("transform", transform or "logit", ("none", "logit"))
         if method in _SCORE:
             where = "for a method with limits of its own, such as 'score'"
             refuse_ignored(where, transform=(transform, None))

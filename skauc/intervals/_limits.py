@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtri
 
-from ..statistics._checks import check_level, check_option
+from ..statistics._checks import check_level
 from ..statistics._result import EstimatedAUC, LabelledResult
 from ..statistics._wald import Interval
 
@@ -77,7 +77,6 @@ def wald_limits(auc, error, n, tail_low, tail_high, transform):
     -------
     low, high : float
     """
-    check_option("transform", transform, ("none", "logit"))
     if error <= _NO_ERROR or auc <= 0 or auc >= 1:
         return clopper_pearson_limits(auc * n, n, tail_low, tail_high)
     centre, reach, back = auc, error, lambda a: np.clip(a, 0, 1)

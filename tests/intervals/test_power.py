@@ -77,10 +77,8 @@ def placed(neg, pos):
     return v01, v10, v10.mean(axis=-1)
 
 
-def wald_statistic(v01, v10, gap):
-    variance = v01.var(axis=-1, ddof=1) / v01.shape[-1]
-    variance += v10.var(axis=-1, ddof=1) / v10.shape[-1]
-    return gap / np.sqrt(variance)
+def delong_variance(v01, v10):
+    return sum(v.var(axis=-1, ddof=1) / v.shape[-1] for v in (v01, v10))
 
 
 @pytest.mark.parametrize(
@@ -103,11 +101,9 @@ def test_two_curves_reach_their_power(margin, aucs, correlation):
     v01, v10, estimate = placed(neg, pos)
     gap = estimate[0] - estimate[1] + margin
     if correlation is None:  # different rows: the variances add
-        variances = [(g / wald_statistic(*v, g)) ** 2
-                     for *v, g in zip(v01, v10, estimate, strict=True)]  # fmt: skip
-        z = gap / np.sqrt(sum(variances))
+        z = gap / np.sqrt(delong_variance(v01, v10).sum(axis=0))
     else:
-        z = wald_statistic(v01[0] - v01[1], v10[0] - v10[1], gap)
+        z = gap / np.sqrt(delong_variance(v01[0] - v01[1], v10[0] - v10[1]))
         y = np.repeat([0, 1], [n_neg, n_pos])
         a, b = (np.r_[neg[i, 0], pos[i, 0]] for i in (0, 1))
         first = compare_auc(y, a, b, margin=margin, alternative=side)
@@ -122,27 +118,17 @@ def test_two_curves_reach_their_power(margin, aucs, correlation):
     assert reached == pytest.approx(promised, abs=0.02)
 
 
-def score_variance(v01, v10, estimate, auc):
-    """Of the score test of an AUC: Newcombe's, or DeLong's scaled if it is larger."""
-    variance = v10.var(axis=-1, ddof=1) / v10.shape[-1]
-    variance += v01.var(axis=-1, ddof=1) / v01.shape[-1]
-    variance *= auc * (1 - auc) / np.maximum(estimate * (1 - estimate), 1e-12)
-    sizes = v01.shape[-1], v10.shape[-1]
-    return np.maximum(variance, oracles.newcombe_variance(auc, *sizes))
-
-
 @pytest.mark.parametrize(
     ("auc", "ratio", "width"),
     [(0.6, 20, 0.3), (0.8, 2, 0.2), (0.9, 0.1, 0.2), (0.99, 1, 0.1), (0.999, 1, 0.1)],
 )
 def test_interval_has_the_width_on_average(auc, ratio, width):
     sizes = auc_sample_size(auc, width=width, ratio=ratio)
-    given = placed(*draw(np.random.default_rng(3), [auc] * 2, *sizes, 0.0, reps=150))
-    grid, half = np.linspace(0, 1, 1001), 0.5 / np.prod(sizes)
-    gap = np.abs(given[2] - grid[:, None, None]) - half * (given[2] == 1)
-    inside = np.array([gap[i] <= 1.96 * np.sqrt(score_variance(*given, a))
-                       for i, a in enumerate(grid)])  # fmt: skip
-    assert (inside.sum(axis=0) / 1000).mean() == pytest.approx(width, rel=0.06)
+    both = draw(np.random.default_rng(3), [auc, auc], *sizes, 0.0, reps=60)
+    rows = np.concatenate([*np.concatenate(both, axis=-1)])
+    found = (auc_estimate(np.arange(len(s)) >= sizes.n_neg, s) for s in rows)
+    widths = [np.ptp(estimate.confidence_interval()) for estimate in found]
+    assert np.mean(widths) == pytest.approx(width, rel=0.06)
 
 
 # ------------------------------------------------------------------------ laws
@@ -231,16 +217,10 @@ def test_one_score_twice_is_never_significant():
 
 
 SLOW = (
-    (0.95, 0.9, 4, 0.8),
-    (0.85, 0.75, 1, 0.9),
-    (0.7, 0.6, 3, 0.8),
-    (0.8, 0.7, 1, 0.8),
-    (0.7, 0.8, 1, 0.9),
-    (0.9, 0.7, 2, 0.9),
-    (0.75, 0.65, 1, 0.8),
-    (0.6, 0.7, 1, 0.8),
+    (0.95, 0.9, 4, 0.8), (0.85, 0.75, 1, 0.9), (0.7, 0.6, 3, 0.8), (0.8, 0.7, 1, 0.8),
+    (0.7, 0.8, 1, 0.9), (0.9, 0.7, 2, 0.9), (0.75, 0.65, 1, 0.8), (0.6, 0.7, 1, 0.8),
     (0.85, 0.8, 1, 0.8),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -257,8 +237,11 @@ def test_plans_against_any_auc_keep_their_power(auc, null, ratio, power):
     # What compare_auc(null=null) rejects at 5 %, 4000 studies
     sizes = auc_sample_size(auc, power=power, null=null, ratio=ratio)
     given = placed(*draw(np.random.default_rng(1), [auc] * 2, *sizes, 0.0, reps=2000))
-    gap = np.abs(given[2] - null) - 0.5 / np.prod(sizes) * (given[2] == 1)
-    rejected = gap > 1.96 * np.sqrt(score_variance(*given, null))
+    found, gap = given[2], np.abs(given[2] - null)
+    scaled = null * (1 - null) / np.maximum(found * (1 - found), 1e-9)
+    least = oracles.newcombe_variance(null, *sizes)
+    variance = np.maximum(scaled * delong_variance(*given[:2]), least)
+    rejected = gap - 0.5 / np.prod(sizes) * (found == 1) > 1.96 * np.sqrt(variance)
     planned = auc_power(auc, null=null, n_pos=sizes.n_pos, n_neg=sizes.n_neg)
     assert rejected.mean() == pytest.approx(planned, abs=0.03)
     assert power <= planned < power + (0.03 if sizes.n_neg > 9 else 0.1)
