@@ -112,12 +112,12 @@ class Plan:
 
     def variance(self, auc, auc2, *sizes):
         """Variance of the AUC, or of the difference of two."""
-        first, second = (VARIANCES[self.method](a, *sizes) for a in (auc, auc2))
+        of = VARIANCES[self.method]
         if not self.two:
-            return first
+            return of(auc, *sizes)
         # Var(Â₁ − Â₂) = V₁ + V₂ − 2 Cov
         covariance = binormal_covariance(auc, auc2, *sizes, *self.correlation)
-        return np.maximum(first + second - 2 * covariance, 0.0)
+        return np.maximum(of(auc, *sizes) + of(auc2, *sizes) - 2 * covariance, 0.0)
 
     def score_variance(self, observed, share, *sizes):
         """V of the score interval of an observed AUC, of ``share`` of its variance."""
@@ -185,9 +185,8 @@ class Plan:
 
 def _correlations(correlation):
     """Correlations within the negatives and the positives; 0 for different rows."""
-    if correlation is None:
-        return np.zeros(2)
-    pair = check_numbers("correlation", correlation, -1, 1)
+    given = 0.0 if correlation is None else correlation
+    pair = check_numbers("correlation", given, -1, 1)
     if pair.shape not in ((), (2,)):
         raise ValueError(
             "correlation must be one number or one for the negatives and one for the "
