@@ -97,7 +97,7 @@ def power_table(replicates, goals):
             got = float(np.diff(list(limits), axis=1).mean())
             row = {"quantity": "width", "auc": auc, "method": method}
             row |= {"n_pos": n_pos, "n_neg": n_neg, "promised": width}
-            rows.append(row | {"reached": got, "replicates": replicates})
+            rows.append(row | {"reached": got, "replicates": len(both[0])})
     return pd.DataFrame(rows, dtype=object)[[*COLUMNS]]
 
 
