@@ -142,7 +142,7 @@ def compare_auc(
     -----
     UntrustedAUCWarning
         If two AUCs are compared, other than by ``"permutation"``, and a class has fewer
-        than 10 rows, or 15 groups.
+        than 10 rows, or 15 groups of like size: of M rows, (ΣM)²/ΣM² such groups.
 
     See Also
     --------

@@ -300,7 +300,7 @@ def auc_power(
     simulations of such scores (AUCs of .6 to .999 against ½, .7 and .9, 3 + 3 to 400 +
     40 rows, powers of .25 to .98) the power of one AUC was within .03 of the planned
     one with 8 rows of each class or more, and .01 from it on average. That of two AUCs
-    was .02 from it on average: at most .03 less with 30 rows of each class, .1 less
+    was .02 from it on average: at most .04 less with 30 rows of each class, .1 less
     with 15, and up to .12 more for AUCs above .9 of unequal classes. Exchanging the two
     AUCs changes only the sign of the statistic.
 
