@@ -209,7 +209,7 @@ class OperatingPoints(Estimates, LabelledResult):
     groups of rows divided by that over independent rows [3]_; draws by that of the AUC.
     In simulations of 12 and 40 groups of 6 rows, with labels of groups or of rows and
     effects of groups of 0 to 1, 95 % intervals cover .94 to .97 on average, and .87 to
-    1 in single designs.
+    1 in single designs; where few of 12 to 40 groups hold most rows, .88 to .96.
 
     **One question.** All intervals of a result answer the same question, which ``at``
     names and every table states.

@@ -131,8 +131,8 @@ class PartOfSample:
     @cached_property
     def score_trials(self) -> float:
         """The n of the variance ``S(1 − S)/n`` of the share S = area/width."""
-        # Var S = Var(area)/width²,   1/n = max(v̂/{Ŝ(1 − Ŝ)}, 1/(3m))
-        width, n = self.region.width, _UNIFORM * self.trials
+        # Var S = Var(area)/width²,   1/n = max(v̂/{Ŝ(1 − Ŝ)}, (1 + 1/m)/(3m))
+        width, n = self.region.width, _UNIFORM * self.trials / (1 + 1 / self.trials)
         most, variance = self.area * (width - self.area), self.variance
         return most / variance if variance * n > most > 0 else n
 
@@ -169,11 +169,12 @@ class PartialAUC(EstimateWithLimits):
     includes the uncertainty of the thresholds at the ends of the range.
 
     Intervals hold all shares S = area/width with ``|Ŝ − S| ≤ z √V(S)`` and ``V(S) =
-    S(1 − S) max(v, 1/(3m))``, where v is DeLong's variance divided by ``Ŝ(1 − Ŝ)``. The
-    lower bound 1/(3m) is the variance of
-    uniform placements of m rows, m being the smaller of n₁ and ``width · n₀`` (for a
-    range of TPR, of n₀ and ``width · n₁``). It is needed because a variance estimated
-    from few rows is unreliable.
+    S(1 − S) max(v, (1 + 1/m)/(3m))``, where v is DeLong's variance divided by ``Ŝ(1 −
+    Ŝ)``. The lower bound is the variance of uniform placements of m rows, with the term
+    1/m of Mann and Whitney's variance for the pairs; m is the smaller of n₁ and ``width
+    · n₀`` (for a range of TPR, of n₀ and ``width · n₁``). It is needed because a
+    variance estimated from few rows is unreliable: with 5 to 20 rows of each class
+    intervals cover .93 to 1.00, and .84 without the term.
 
     Coverage at 95 %, minimum and mean over 20 designs (20 + 20 to 200 + 200 rows,
     normal and Cauchy scores, ``benchmarks/coverage/curves.py``): .80 and .957 for FPR 0

@@ -121,12 +121,16 @@ class Sample:
 
     def warn_of_few(self):
         """Warn of a class whose variance in a normal statistic is hardly known."""
-        kind, few = _UNITS[self.clusters is not None]
-        if self.smaller < few:
+        (kind, few), number = _UNITS[self.clusters is not None], self.smaller
+        if self.clusters is not None:  # (ΣM)²/ΣM² alike ones of M rows
+            M = map(np.bincount, self.clusters, self.counts)
+            number = min(m.sum() ** 2 / (m @ m) for m in M)
+            kind += " of like size"
+        if number < few:
             warn_caller(
-                f"A class has only {self.smaller:g} {kind}, so that DeLong's variance "
+                f"A class has only {number:.3g} {kind}, so that DeLong's variance "
                 "is hardly known: 95 % intervals hold the true value in 80 to 92 % of "
-                "samples, and 8 to 17 % of tests of equally good scores have p < .05. "
+                "samples, and 8 to 22 % of tests of equally good scores have p < .05. "
                 "For two scores, compare_auc(method='permutation') keeps its level",
                 UntrustedAUCWarning,
             )
@@ -200,7 +204,8 @@ class Sample:
             self.warn_unless_counts()
             return 1.0
         self.check_two()
-        rows = (neg, pos), self.counts, self.clusters
+        sides = [np.full(len(u), k) for k, u in enumerate((neg, pos))]
+        rows = (neg, pos), self.counts, self.clusters, sides
         return design_effect(*map(np.concatenate, rows))
 
     @cached_property

@@ -224,6 +224,17 @@ def test_order_of_scores_of_few_rows():
     assert statistics == pytest.approx([statistics[0]] * 6, rel=1e-9)
 
 
+@pytest.mark.parametrize("sizes", [(3, 3), (2, 6), (3, 4), (4, 4), (5, 3)])
+def test_level_of_few_rows_by_all_labels(sizes):
+    n, pvalues = sum(sizes), []
+    for chosen in combinations(range(n), sizes[1]):
+        y, score = np.isin(np.arange(n), chosen), np.arange(n)
+        pvalues.append(compare_auc(y, score, null=0.5).pvalue)
+        low, high = auc_estimate(y, score).confidence_interval()
+        assert (pvalues[-1] > 0.05) == (low < 0.5 < high)
+    assert (np.array(pvalues) <= 0.05).mean() < 0.06  # 4 of 70
+
+
 @pytest.mark.filterwarnings("ignore:A class has only")
 def test_no_variance_is_no_certainty():
     y = [0, 0, 0, 1, 1, 1]
@@ -234,7 +245,8 @@ def test_no_variance_is_no_certainty():
     against = compare_auc(y, perfect, [6, 5, 4, 3, 2, 1])
     assert 0.05 < against.pvalue < 0.1  # z = 1/√(1/3)
     constant = compare_auc(y, perfect, null=0.5)
-    assert constant.statistic == pytest.approx(0.5 / np.sqrt(7 / 108))
+    # Mann and Whitney's with half a pair less
+    assert constant.statistic == pytest.approx((0.5 - 0.5 / 9) / np.sqrt(7 / 108))
     many = compare_auc(y, perfect, [6, 5, 4, 3, 2, 1], perfect)
     assert many.df == 1
     assert many.pvalue == pytest.approx(against.pvalue, rel=1e-9)
