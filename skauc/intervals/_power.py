@@ -94,7 +94,7 @@ class Plan:
         """Check the parameters."""
         two = auc2 is not None
         if two:
-            refuse_ignored("with auc2", null=(null, None), method=(method, "binormal"))
+            refuse_ignored("with auc2", null=(null, None), method=(method, None))
         else:
             refuse_ignored("without auc2", correlation=(correlation, None))
         second = {"auc2": auc2} if two else {"null": 0.5 if null is None else null}
@@ -102,6 +102,9 @@ class Plan:
         checked = [check_numbers(*s, 0, 1, closed="neither") for s in shares.items()]
         margin = check_numbers("margin", margin, 0, 1, closed="left")
         check_alternative(alternative, margin)
+        if method is None:
+            is_half = not two and np.all(checked[1] == 0.5) and not margin.any()
+            method = "obuchowski" if is_half else "binormal"
         check_option("method", method, VARIANCES)
         signs = {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[alternative]
         border = checked[1] - signs[0] * margin
@@ -141,9 +144,6 @@ class Plan:
         mid, span = (self.reference, 2) if self.two else (0.5, 1)
         own, border = (0.5 + side * (a - mid) / span for a in (self.auc, self.border))
         variance = self.variance(self.auc, self.reference, *sizes)
-        if self.method == "obuchowski":  # pROC's plan of Mann and Whitney's test
-            reach = z * np.sqrt(self.variance(self.border, self.border, *sizes))
-            return ndtr((own - border - reach) / np.sqrt(variance))
         # an estimated variance is a multiple of χ²/df
         half = np.minimum(*sizes) / 2
         shares = gammaincinv(half, _QUANTILES) / half
@@ -153,8 +153,12 @@ class Plan:
 
         # of a perfect ranking, which counts as half a pair less
         most = span * (1 - border) - 1 / (8 * sizes[0] * sizes[1])
+        possible = significant(most)
+        if self.method == "obuchowski":  # pROC's plan of Mann and Whitney's test
+            reach = z * np.sqrt(self.variance(self.border, self.border, *sizes))
+            return possible * ndtr((own - border - reach) / np.sqrt(variance))
         reach = bisected(significant, most, 0.0, halvings=30)  # 1e-9
-        least = np.where(significant(most), border + reach / span, 1.0)
+        least = np.where(possible, border + reach / span, 1.0)
         # the beta law of this mean and variance; a score twice has no variance
         n = own * (1 - own) / np.maximum(variance / span**2, _NO_VARIANCE) - 1
         return betaincc(own * n, (1 - own) * n, np.minimum(least, 1.0))
@@ -230,7 +234,7 @@ def auc_power(
     correlation: Values = None,
     margin: ArrayLike = 0.0,
     alternative: str = "two-sided",
-    method: str = "binormal",
+    method: str | None = None,
 ) -> Any:
     """Power of a test of one AUC, or of the difference of two.
 
@@ -272,9 +276,10 @@ def auc_power(
         Non-inferiority margin, as in :func:`compare_auc`.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Direction of the test.
-    method : {"binormal", "hanley_mcneil", "obuchowski"}, default="binormal"
-        Formula for the variance of one AUC, see Notes; not with ``auc2``.
-        ``"obuchowski"`` is the plan of pROC.
+    method : {"binormal", "hanley_mcneil", "obuchowski"}, default=None
+        Formula for the variance of one AUC, see Notes; not with ``auc2``. Against ½
+        None takes ``"obuchowski"``, the plan of pROC, and ``"binormal"`` otherwise.
+        Prefer ``"binormal"`` for classes of unequal size or of fewer than 10 rows.
 
     Returns
     -------
@@ -325,7 +330,9 @@ def auc_power(
     Examples
     --------
     >>> from skauc import auc_power
-    >>> round(auc_power(0.73, n_neg=72, n_pos=41), 3)
+    >>> round(auc_power(0.73, n_neg=72, n_pos=41), 4)
+    0.9897
+    >>> round(auc_power(0.73, n_neg=72, n_pos=41, method="binormal"), 3)
     0.986
     >>> round(auc_power(0.85, auc2=0.8, correlation=0.6, n_neg=300, n_pos=150), 3)
     0.733
@@ -349,7 +356,7 @@ def auc_sample_size(
     correlation: Values = None,
     margin: ArrayLike = 0.0,
     alternative: str = "two-sided",
-    method: str = "binormal",
+    method: str | None = None,
 ) -> SampleSize:
     """Numbers of rows that a study needs for a given power or width of the interval.
 
@@ -370,8 +377,9 @@ def auc_sample_size(
         ``± z SE``.
     ratio : float or array-like > 0, default=1
         ``n_neg/n_pos``.
-    method : {"binormal", "hanley_mcneil", "obuchowski"}, default="binormal"
+    method : {"binormal", "hanley_mcneil", "obuchowski"}, default=None
         As for :func:`auc_power`: the formulas of normal scores, of [2]_, or of [1]_.
+        For a width None takes ``"binormal"``.
 
     Returns
     -------
@@ -410,7 +418,7 @@ def auc_sample_size(
     --------
     >>> from skauc import auc_sample_size
     >>> auc_sample_size(0.73, power=0.95, ratio=1.7)
-    SampleSize(n_neg=55, n_pos=32)
+    SampleSize(n_neg=51, n_pos=30)
     >>> auc_sample_size(0.85, width=0.14)
     SampleSize(n_neg=61, n_pos=61)
     """
@@ -418,6 +426,7 @@ def auc_sample_size(
     if width is not None:
         given = {"null": (null, None), "alternative": (alternative, "two-sided")}
         refuse_ignored("with width", margin=(margin, 0.0), **given)
+        method = "binormal" if method is None and auc2 is None else method
     plan = Plan.of(auc, null, alpha, auc2, correlation, margin, alternative, method)
     ratio = check_numbers("ratio", ratio, 0, closed="neither")
     name, goal = ("power", power) if width is None else ("width", width)

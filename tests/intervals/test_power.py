@@ -19,7 +19,7 @@ POWER = json.loads((REFERENCE / "proc_tests.json").read_text())["power"]
 
 def test_proc_power_of_one_curve():
     # pROC 1.18: power.roc.test(ncases = 41, ncontrols = 72, auc = 0.73)
-    power = partial(auc_power, 0.73, n_pos=41, n_neg=72, method="obuchowski")
+    power = partial(auc_power, 0.73, n_pos=41, n_neg=72)
     assert power() == pytest.approx(0.989745343551, rel=1e-9)
     one_sided = power(alternative="greater")
     assert one_sided == pytest.approx(0.995929593809, rel=1e-9)
@@ -27,7 +27,7 @@ def test_proc_power_of_one_curve():
 
 def test_proc_sample_size():
     # power.roc.test(auc = 0.73, power = 0.95, kappa = 1.7): 29.67 cases, 50.44 controls
-    size = auc_sample_size(0.73, power=0.95, ratio=1.7, method="obuchowski")
+    size = auc_sample_size(0.73, power=0.95, ratio=1.7)
     assert size == (size.n_neg, size.n_pos) == (51, 30)
     assert all(type(n) is int for n in size)
 
@@ -35,12 +35,11 @@ def test_proc_sample_size():
 @pytest.mark.parametrize(("auc", "ratio", "side", "cases", "controls", "p"), POWER)
 def test_proc_over_a_grid(auc, ratio, side, cases, controls, p):
     # pROC's sizes are no whole numbers; negatives rounded up may save a positive
-    how = {"alternative": side, "method": "obuchowski"}
-    n_neg, n_pos = auc_sample_size(auc, power=0.9, ratio=ratio, **how)
+    n_neg, n_pos = auc_sample_size(auc, power=0.9, ratio=ratio, alternative=side)
     saved = np.ceil(cases) - n_pos
     assert saved in ({0} if ratio == 3 else {0, 1})
     assert controls - 1e-9 <= ratio * cases <= n_neg
-    got = auc_power(auc, n_pos=40, n_neg=40 * ratio, alpha=0.01, **how)
+    got = auc_power(auc, n_pos=40, n_neg=40 * ratio, alpha=0.01, alternative=side)
     # two-sided they leave the far tail out, which is 4e-5 or less here
     assert got == pytest.approx(p, abs=5e-5 if side == "two-sided" else 1e-12)
 
@@ -235,13 +234,14 @@ SLOW = (
 )
 def test_plans_against_any_auc_keep_their_power(auc, null, ratio, power):
     # What compare_auc(null=null) rejects at 5 %, 4000 studies
-    sizes = auc_sample_size(auc, power=power, null=null, ratio=ratio)
+    how = {"null": null, "method": "binormal"}
+    sizes = auc_sample_size(auc, power=power, ratio=ratio, **how)
     given = placed(*draw(np.random.default_rng(1), [auc] * 2, *sizes, 0.0, reps=2000))
     found, gap = given[2], np.abs(given[2] - null)
     scaled = null * (1 - null) / np.maximum(found * (1 - found), 1e-9)
     least = oracles.newcombe_variance(null, *sizes)
     variance = np.maximum(scaled * delong_variance(*given[:2]), least)
     rejected = gap - 0.5 / np.prod(sizes) * (found == 1) > 1.96 * np.sqrt(variance)
-    planned = auc_power(auc, null=null, n_pos=sizes.n_pos, n_neg=sizes.n_neg)
+    planned = auc_power(auc, n_pos=sizes.n_pos, n_neg=sizes.n_neg, **how)
     assert rejected.mean() == pytest.approx(planned, abs=0.03)
     assert power <= planned < power + (0.03 if sizes.n_neg > 9 else 0.1)
