@@ -251,7 +251,8 @@ COPIED_ROWS = (
 )
 ROWS_ASSUMED = (
     "it could not be detected whether these rows trained the {name}; they are assumed "
-    'to be its training rows. Pass rows="training" or rows="held-out"'
+    'to be its training rows. Pass rows="training" and the sample_weight of the fit, '
+    'or rows="held-out"; a search with ResubstitutionSplit passes all its rows'
 )
 JUDGED_HELD_OUT = (
     "a model fitted to these rows would differ from this one, so they are treated as "
