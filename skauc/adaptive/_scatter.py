@@ -213,7 +213,8 @@ def _standardised(neg, pos):
     if not varies.any():
         raise ValueError(
             "X must have a feature that varies within a class for the adaptive prior, "
-            "by more than 1e-7 of its mean, got none"
+            "by more than 1e-7 of its mean, got none (for a model that is not linear, "
+            "its scores stand for X)"
         )
     inverse = np.zeros(len(variance))
     inverse[varies] = 1 / np.sqrt(variance[varies])

@@ -9,6 +9,7 @@ import numpy as np
 from ..estimators._calibration import checked_probabilities
 from ..intervals._limits import wilson_limits
 from ..statistics._checks import check_numbers, short
+from ..statistics._levels import in_precision_of
 from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import interval_tails
 from ._style import ClassifierDisplay, Curve, curves_frame, of_class
@@ -217,7 +218,8 @@ def _net_benefit(rows, probability, thresholds, tails) -> Curve:
     """``h − f t/(1 − t)`` of the shares h and f of rows treated rightly, needlessly."""
     n, odds = rows.weight.sum(), thresholds / (1 - thresholds)
     counts = []
-    for t, worth in zip(thresholds, odds, strict=True):
+    limits = in_precision_of(probability, thresholds)
+    for t, worth in zip(limits, odds, strict=True):
         right, wrong = (probability >= t) & [rows.positive, ~rows.positive]
         tp, fp = right @ rows.weight, wrong @ rows.weight
         effect = rows.effect(right - wrong * worth - (tp - fp * worth) / n)

@@ -15,7 +15,7 @@ from ..statistics._checks import (
     check_option,
     short,
 )
-from ..statistics._levels import height
+from ..statistics._levels import height, in_precision_of
 from ..statistics._result import LabelledResult
 from ..statistics._types import ArrayLike, Seed, Values
 from ._band import BANDS, GRID, ROCBand, drawn_heights
@@ -307,7 +307,8 @@ class ThresholdRule:
         """
         if self.kind in ("all", "threshold"):  # weights do not move these
             # the number of the corner is the number of levels >= t
-            at = np.searchsorted(-thresholds, -self.targets, side="right")
+            targets = in_precision_of(thresholds, self.targets)
+            at = np.searchsorted(-thresholds, -targets, side="right")
             return np.broadcast_to(at, (*fpr.shape[:-1], len(at)))
         if self.kind == "sensitivity":  # the first corner that reaches it
             return _count(tpr, self.targets - _ROUNDING, "left")

@@ -109,9 +109,11 @@ def copies_of(model) -> list:
     group, is_linear = model.front.group, model.linear is not None
     # without a linear model its rows hold the decision only
     rows = model.rows if is_linear else model.scored.content
+    # steps may make equal rows of different ones, but not the reverse
+    found = []
     if group is None and (is_linear or rows.shape[1] > 1):
-        return _copies_among(rows)
-    return equal_rows(model.given_rows, model.positive, group)
+        found = _copies_among(rows)
+    return found or equal_rows(model.given_rows, model.positive, group)
 
 
 def _copies_among(rows) -> list:
@@ -251,7 +253,8 @@ COPIED_ROWS = (
 )
 ROWS_ASSUMED = (
     "it could not be detected whether these rows trained the {name}; they are assumed "
-    'to be its training rows. Pass rows="training" or rows="held-out"'
+    'to be its training rows. Pass rows="training" and the sample_weight of the fit, '
+    'or rows="held-out"; a search with ResubstitutionSplit passes all its rows'
 )
 JUDGED_HELD_OUT = (
     "a model fitted to these rows would differ from this one, so they are treated as "

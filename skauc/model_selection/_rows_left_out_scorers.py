@@ -31,7 +31,7 @@ from ._doubts import (
 from ._evaluation import Question
 from ._left_out_rows import can_stay, out_of_bag
 from ._scorers import Scorer
-from ._verdict import ASSUMED, HELD_OUT
+from ._verdict import HELD_OUT
 from .reading._estimators import (
     apart,
     checked_rows,
@@ -144,7 +144,7 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
             f"{model.name} has no leave-pair-out AUC in closed form "
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
-    trained = evaluation.verdict not in (HELD_OUT, ASSUMED)
+    trained = evaluation.verdict is not HELD_OUT
     source = pairs_left_out(model.fit, model.front) if trained else None
     if source is None:
         raise ValueError(

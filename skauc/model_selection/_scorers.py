@@ -14,6 +14,7 @@ from ..statistics._types import Values
 from ..statistics._warn_caller import warn_caller
 from ._blocks import evaluations_of
 from ._evaluation import Question
+from ._verdict import ALL_ROWS, CONTRACT, DETECTED
 
 
 class Scorer:
@@ -92,6 +93,14 @@ class Scorer:
     def __repr__(self):
         params = ", ".join(f"{k}={short(v)}" for k, v in self._params.items())
         return f"{self._factory}({params})"
+
+    def __getstate__(self):
+        # a worker process knows no search that began here
+        return self.__dict__ | {"rows": list(ALL_ROWS)}
+
+    def __setstate__(self, state):
+        ALL_ROWS.extend(state.pop("rows"))
+        self.__dict__.update(state)
 
     @property
     def knows_groups(self) -> bool:
@@ -391,7 +400,7 @@ def _cbauc(estimator, X, y, sample_weight, scale, **options):
     found = evaluations_of(estimator, X, y, sample_weight, Question(**options))
     probit = [one.choice for one in found]
     for one in found:
-        one.warn(once=True)
+        one.warn(once=one.verdict in (CONTRACT, DETECTED))
     if scale == "probit":
         # a mixture of points, whose mean does not round to 1
         points = np.sqrt(2) * np.array(probit), 0.0, NORMAL_DF, NORMAL_DF

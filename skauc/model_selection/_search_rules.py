@@ -11,6 +11,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from ..statistics._checks import as_numbers, check_interval, check_option
 from ..statistics._types import Values
 from . import _doubts as doubts
+from ._verdict import ALL_ROWS, digest_of
 from .reading._estimators import n_rows
 
 _ROUNDING = 1e-9  # scores that differ by less are equal up to rounding
@@ -49,7 +50,8 @@ class ResubstitutionSplit:
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, n_features)
-        y : ignored
+        y : array-like of shape (n,), default=None
+            Labels, by which scorers know the rows of this search again.
         groups : array-like of shape (n,), default=None
             Taken under metadata routing, for scorers that request them.
 
@@ -69,6 +71,8 @@ class ResubstitutionSplit:
                 "not get them: use scoring=make_cbauc_scorer(groups=groups)"
             )
         doubts.begin_search()
+        if y is not None:
+            ALL_ROWS.append(digest_of(X, y))
         rows = np.arange(n_rows(X))
         yield rows, rows.copy()
 

@@ -7,12 +7,15 @@ trained the model, and D of the size of D_b or larger if they did not. For solve
 draw random numbers, further clones show how far fits to the same rows differ. Cheaper
 evidence is used first: the gradient of a smooth objective is 0 on its training rows,
 a scaler in front stores their means, a support vector machine some of them. A
-scorer fits no clones: its rows are training rows, unless this evidence contradicts it.
+scorer fits no clones: its rows are training rows in a search that fits and scores all
+rows, and are assumed to be in all others, unless this evidence contradicts it.
 """
 
+from collections import deque
 from functools import partial
 from itertools import combinations
 
+import joblib
 import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import f
@@ -23,7 +26,14 @@ from sklearn.preprocessing import StandardScaler
 
 from ..leave_pair_out._objective import stationarity
 from ..statistics._moments import class_moments
-from .reading._estimators import TAKE_BLOCKS, fitted_to_rows, numeric, take_rows
+from .reading._estimators import (
+    TAKE_BLOCKS,
+    fitted_to_rows,
+    n_rows,
+    numeric,
+    row_contents,
+    take_rows,
+)
 from .reading._fitted_model import FittedModel
 from .reading._opened_model import OpenedModel, decisions
 from .reading._steps import is_repeatable
@@ -54,6 +64,7 @@ DETECTED = "training (detected)"
 HELD_OUT = "held-out (detected)"
 ASSUMED = "training (assumed)"
 CONTRACT = "training (given)"
+ALL_ROWS: deque = deque(maxlen=16)  # digests of rows that searches fit and score
 
 
 def known_verdict(question) -> str | None:
@@ -63,7 +74,13 @@ def known_verdict(question) -> str | None:
     return None if question.adaptive else ASSUMED
 
 
-def judge_rows(model: FittedModel, clones) -> str:
+def digest_of(X, y) -> str:
+    """Digest of the labels and of two rows, the same in all processes."""
+    ends = np.array([0, n_rows(X) - 1])
+    return joblib.hash([np.asarray(y), *row_contents(take_rows(X, ends))])
+
+
+def judge_rows(model: FittedModel, clones, in_search=False) -> str:
     """Judge whether the rows of a model trained it.
 
     Parameters
@@ -73,6 +90,8 @@ def judge_rows(model: FittedModel, clones) -> str:
     clones : bool
         Whether clones may be fitted. Otherwise rows are training rows, as a scorer
         expects, unless they contradict the fit.
+    in_search : bool, default=False
+        Whether a search fits and scores all rows, so that only weights may differ.
 
     Returns
     -------
@@ -102,11 +121,10 @@ def judge_rows(model: FittedModel, clones) -> str:
         if same and (gradient <= NEAR_REST or np.isinf(gradient)):
             return DETECTED
     if not clones:
-        if same or not repeatable or not _moved(model):
-            return CONTRACT
-        # weights of a step in a Pipeline do not reach a scorer
-        in_pipeline = opened.whole is not opened.linear
-        return ASSUMED if in_pipeline and scored.weight is None else HELD_OUT
+        moved = not same and repeatable and _moved(model)
+        if in_search:  # weights of the fit that do not reach the scorer
+            return ASSUMED if moved else CONTRACT
+        return HELD_OUT if moved else ASSUMED
     verdict = _by_clones(scored, repeatable and opened.linear is not None)
     # the step had these rows, but the model other weights or another order
     return ASSUMED if same and verdict is HELD_OUT else verdict

@@ -38,6 +38,14 @@ _ALONE = 1000  # distance of such scores to others, in units of their width
 TIE = 1e-8  # share of the range of the scores below which a margin is 0
 
 
+def in_precision_of(score, threshold) -> np.ndarray:
+    """Thresholds, rounded to single precision if all scores are, as NumPy compares."""
+    with np.errstate(over="ignore"):
+        rounded, score32 = (np.float32(a).astype(float) for a in (threshold, score))
+    close = np.abs(rounded - threshold) <= np.finfo(np.float32).eps * np.abs(threshold)
+    return np.where(close & np.all(score32 == score), rounded, threshold)
+
+
 @dataclass(frozen=True, eq=False)
 class Levels:
     """Distinct scores in ascending order, and the weight of each class at them.

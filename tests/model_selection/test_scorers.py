@@ -376,7 +376,7 @@ def test_weights_without_metadata_routing():
     """Weights that scikit-learn does not pass on are asked for."""
     clear_cache()
     how = {"cv": ResubstitutionSplit(), "params": {"sample_weight": WEIGHT}}
-    with pytest.warns(UntrustedAUCWarning, match="pass .* the sample_weight of"):
+    with pytest.warns(UntrustedAUCWarning, match="ass .* the sample_weight of"):
         cross_validate(LogisticRegression(), X, Y, scoring=cbauc_scorer, **how)
 
 
@@ -470,10 +470,17 @@ def test_a_solver_that_stopped_early_changes_no_verdict(name, unit):
         X = rng.standard_normal(shape) * np.geomspace(1 / unit, unit, shape[1])
         y = np.arange(len(X)) % 2
         model = clone(UNSETTLED[name]).fit(X, y)
+        given = make_cbauc_scorer(rows="training")(model, X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("error", UntrustedAUCWarning)
-            score = cbauc_scorer(model, X, y)
-        assert score == make_cbauc_scorer(rows="training")(model, X, y)
+            (score,) = cross_val_score(
+                model, X, y, scoring=cbauc_scorer, cv=ResubstitutionSplit()
+            )
+        assert score == pytest.approx(given, abs=1e-9)
+        with warnings.catch_warnings():  # without a search
+            warnings.filterwarnings("ignore", "It could not be detected")
+            score = cbauc_scorer(model, X[::-1], y[::-1])
+        assert score == pytest.approx(given, abs=1e-9)
 
 
 @pytest.mark.parametrize("scorer", READY, ids=repr)

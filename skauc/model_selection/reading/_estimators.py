@@ -7,7 +7,7 @@ knows scikit-learn's interface and no single linear model.
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral
 from threading import current_thread, main_thread
 from warnings import catch_warnings
@@ -126,10 +126,10 @@ def numeric(X):
 
 def row_keys(X) -> np.ndarray:
     """Integers (n,) that are equal for equal rows, of rows of any kind."""
-    return np.fromiter(map(hash, _hashable_rows(X)), np.int64)
+    return np.fromiter(map(hash, row_contents(X)), np.int64)
 
 
-def _hashable_rows(X):
+def row_contents(X) -> Iterator:
     """Yield every row as bytes or as text."""
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     if sparse.issparse(X):

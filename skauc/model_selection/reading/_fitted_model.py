@@ -85,11 +85,11 @@ class ScoredRows:
     @cached_property
     def content(self) -> Rows:
         """The rows as they were given; their decisions if they are not numbers."""
+        last = self.codes == self.codes.max()
         try:
-            X = check_features(self.X, len(self.y))
-        except (TypeError, ValueError):  # texts, or missing values
-            X = self.front
-        return Rows.of(X, self.codes == self.codes.max())
+            return Rows.of(check_features(self.X, len(self.y)), last)
+        except (TypeError, ValueError):  # texts, categories, or missing values
+            return Rows.of(self.front, last)
 
     @cached_property
     def scores(self) -> np.ndarray:
