@@ -220,7 +220,7 @@ class FittedModel:
 
     @property
     def fit_reason(self) -> str | None:
-        """Reason why there is no ``fit``, as half a sentence."""
+        """Why rows cannot be left out of ``fit``, as half a sentence, or None."""
         return self._fit_and_reason[1]
 
     @cached_property
