@@ -468,7 +468,7 @@ UNSETTLED = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", UNSETTLED)
 @pytest.mark.parametrize(
-    "low, high, mean",
+    ("low", "high", "mean"),
     [(1, 1, 0), (0.15, 7, 0), (1e-3, 1e3, 0), (0.01, 0.01, 0), (1, 1, 5), (10, 10, 2)],
 )
 def test_a_solver_that_stopped_early_changes_no_verdict(name, low, high, mean):
