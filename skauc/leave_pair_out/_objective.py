@@ -172,13 +172,6 @@ class Objective:
             return 1.0
         return 0.0 if self.intercept == "none" else float(self.intercept)
 
-    def subgradient(self, pull, w) -> np.ndarray:
-        """The subgradient nearest to 0, of shape (P,), from the pull of the losses."""
-        pull = pull + self.l2 * w
-        # ∂|w| is the sign of w, and all of [−1, 1] at 0
-        free = np.clip(-pull, -self.l1, self.l1)
-        return pull + np.where(w == 0, free, self.l1 * np.sign(w))
-
     def design(self, A):
         """Rows with the column of the intercept, and the penalty of every column."""
         penalty = np.full(A.shape[1] + 1, self.strength)
@@ -250,7 +243,10 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
         g = _slopes(fit, rows, fit.score(rows.X))
         less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
         pull, g = (g - less) @ rows.X, g[::every]
-    pull = objective.subgradient(pull, fit.coef)
+    pull += objective.l2 * fit.coef
+    # the subgradient nearest to 0: ∂|w| is the sign of w, and all of [−1, 1] at 0
+    free = np.clip(-pull, -objective.l1, objective.l1)
+    pull += np.where(fit.coef == 0, free, objective.l1 * np.sign(fit.coef))
     c, X = objective.case_weight(sample), sample.X
     neg, pos = objective.class_weight
     total = neg * rows.n_neg + pos * rows.n_pos

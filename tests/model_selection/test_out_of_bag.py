@@ -308,6 +308,19 @@ def test_components_adapted_to_the_rows_need_folds():
 
 
 @SILENT
+def test_folds_gain_weight_beside_pairs_with_the_components():
+    wide = RNG.normal(size=(64, 100)) + 0.3 * Y[:64, None]
+    for k, share in [(4, 0.0), (20, 2 / 3), (28, 1.0)]:
+        model = make_pipeline(PCA(k), StandardScaler(), LogisticRegression())
+        pairs = lpo_auc_scorer(model.fit(wide, Y[:64]), wide, Y[:64])
+        folds = auc_posterior(model, wide, Y[:64], prior=AdaptivePrior(refits=20))
+        expected = (1 - share) * pairs + share * folds.leave_pair_out
+        found = auc_posterior(model, wide, Y[:64])
+        assert found.leave_pair_out == pytest.approx(expected, rel=1e-9)
+        assert found.second_source == ("folds" if share else "leave-pair-out")
+
+
+@SILENT
 def test_samples_of_a_sampler_are_not_those_of_the_rows():
     ensemble = pytest.importorskip("imblearn.ensemble")
     rare = np.arange(70) % 5 == 0

@@ -35,7 +35,6 @@ from ...leave_pair_out._objective import (
 from ...statistics._rows import Rows
 from ._estimators import is_known
 
-NOT_SMOOTH = "its penalty is not L2 alone"
 # class_weight="balanced" of these classes counts rows and ignores their weights
 _BALANCE_ROWS = RidgeClassifier, RidgeClassifierCV
 # Pairs left out at the target of all rows are too high by .4 P/n_c², n_c the smaller
@@ -72,7 +71,7 @@ def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
                 found = "its covariance is singular"
             if isinstance(found, str):
                 return None, found
-            return found, NOT_SMOOTH if found.objective.l1 else None
+            return found, "its penalty is not L2 alone" if found.objective.l1 else None
     return None, "its objective is not known here"
 
 
@@ -82,12 +81,11 @@ def _logistic(linear, rows, flipped):
         return "its coefficients are means over folds"
     C = float(np.ravel(linear.C_ if hasattr(linear, "C_") else linear.C)[0])
     ratio = linear.l1_ratio_ if hasattr(linear, "l1_ratio_") else linear.l1_ratio
+    ratio = next((float(share) for share in np.ravel(ratio) if share), 0.0)
     # a penalty given by name takes precedence, before and after scikit-learn 1.8
-    named = {"l1": 1.0, "l2": 0.0}.get(linear.penalty)
-    if named is None:
-        named = next((float(share) for share in np.ravel(ratio) if share), 0.0)
+    share = {"l1": 1.0, "l2": 0.0}.get(linear.penalty, ratio)
     total = 0.0 if linear.penalty in (None, "none") else 1 / C
-    penalty = (1 - named) * total, named * total
+    penalty = (1 - share) * total, share * total
     liblinear = linear.solver == "liblinear"
     return _fit(linear, rows, flipped, LOGISTIC, *penalty, scaled_intercept=liblinear)
 
