@@ -123,7 +123,6 @@ def test_a_discriminant_has_the_direction_of_its_ridge(name):
 REASONS = {
     "its coefficients are means over folds": LogisticRegressionCV(refit=False, **FOLDS),
     "penalty is not L2": LogisticRegression(solver="liblinear", **l1_part(1)),
-    "L2 alone": LogisticRegression(solver="saga", max_iter=5000, **l1_part(0.5)),
     "penalty is not L2 alone": IRLSLogisticRegression(penalty="firth"),
     "loss='hinge' with penalty='l2' is not smooth": LinearSVC(loss="hinge"),
     "crammer_singer": LinearSVC(multi_class="crammer_singer"),

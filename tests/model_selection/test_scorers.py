@@ -436,8 +436,7 @@ def test_a_scorer_fits_nothing(name, count_fits):
 
 @pytest.mark.filterwarnings("ignore:a class has only:skauc.UntrustedAUCWarning")
 @pytest.mark.parametrize(
-    "model",
-    [SVC(), make_pipeline(StandardScaler(), SVC()), KNeighborsClassifier(), L1],
+    "model", [SVC(), make_pipeline(StandardScaler(), SVC()), KNeighborsClassifier(), L1]
 )
 def test_a_fold_that_a_curved_model_contradicts_is_held_out(model, count_fits):
     """By support vectors, a scaler's means, the number of rows, or a subgradient."""
