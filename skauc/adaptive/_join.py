@@ -29,11 +29,6 @@ class DataSize:
     n_features: int
 
     @property
-    def crowding(self) -> float:
-        """``10 P/n``: about 0 where a fit cannot adapt to its rows."""
-        return FEW_FEATURES * self.n_features / (self.n_neg + self.n_pos)
-
-    @property
     def spread(self) -> float:
         """Variance of a report in units of the source's: ``1 + ¾ P/(P + .4 n)``."""
         half = HALF_GROWN * (self.n_neg + self.n_pos)
@@ -89,7 +84,8 @@ def corrected(m, disagreement, size: DataSize, auc) -> AUCPosterior:
     ``disagreement`` is the mean of z − m over the ridge models of the data set. With
     many rows a feature the estimate goes over to ``auc``, that of the training rows.
     """
-    share = min(1.0, size.crowding)
+    # 10 P/n is about 0 where a fit cannot adapt to its rows
+    share = min(1.0, FEW_FEATURES * size.n_features / (size.n_neg + size.n_pos))
     estimate = share * (m + SHARED * disagreement) + (1 - share) * size.probit(auc)
     variance = (1 + _UNCHECKED * share) ** 2 * size.variance(estimate)
     return _normal(estimate, variance + (share * MISFIT) ** 2, choice_probit=m)

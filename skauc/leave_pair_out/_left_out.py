@@ -100,10 +100,10 @@ def pairs_left_out(fit, rows, gradient=None) -> Source | None:
 
 
 def _can_leave_out(objective, rows):
-    """Whether no class depends on one row, or on a few costly ones."""
+    """Whether no class depends on one row, or on a few costly ones; no L1 penalty."""
     distinct = rows.positive.sum(), (~rows.positive).sum()
     sizes = rows.n_pos, rows.n_neg
-    if any(k < 2 and n < 2 for k, n in zip(distinct, sizes, strict=True)):
+    if objective.l1 or min(map(max, distinct, sizes)) < 2:
         return False
     low, high = sorted(objective.class_weight)
     exact = objective.loss.quadratic or can_refit(rows) or high <= COSTLY * low

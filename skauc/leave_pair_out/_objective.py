@@ -105,7 +105,7 @@ SQUARED_HINGE = Loss(_hinge_value, _hinge_slope, _hinge_curvature)
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """``Σ_i c_i loss(z_i) + ½ Σ_j l2_j w_j²`` with ``z = Xw + b``.
+    """``Σ_i c_i loss(z_i) + ½ Σ_j l2_j w_j² + l1 Σ_j |w_j|`` with ``z = Xw + b``.
 
     Parameters
     ----------
@@ -116,12 +116,15 @@ class Objective:
         A float s is the constant column of liblinear: ``b = s b'``, b' is penalised.
     class_weight : tuple of two floats, default=(1.0, 1.0)
         Factors of the weights of the negative and of the positive rows in c.
+    l1 : float, default=0.0
+        Rows can be left out in closed form without this penalty only.
     """
 
     loss: Loss
     l2: float | np.ndarray
     intercept: str | float = "free"
     class_weight: tuple = (1.0, 1.0)
+    l1: float = 0.0
 
     @property
     def free(self) -> bool:
@@ -241,6 +244,9 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
         less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
         pull, g = (g - less) @ rows.X, g[::every]
     pull += objective.l2 * fit.coef
+    # the subgradient nearest to 0: ∂|w| is the sign of w, and all of [−1, 1] at 0
+    free = np.clip(-pull, -objective.l1, objective.l1)
+    pull += np.where(fit.coef == 0, free, objective.l1 * np.sign(fit.coef))
     c, X = objective.case_weight(sample), sample.X
     neg, pos = objective.class_weight
     total = neg * rows.n_neg + pos * rows.n_pos
@@ -250,7 +256,8 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
     if objective.intercept != "none":
         # Σ g²(x − x̄)² = Σ g²x² − x̄² Σ g²
         walk = square - (force @ X) ** 2 / force.sum()
-    varies = walk > 1e-12 * square
+    # a coefficient that L1 set to 0 may be at rest on other rows, too
+    varies = (walk > 1e-12 * square) & ((pull != 0) | (fit.coef != 0))
     if not varies.any():
         return float("nan")
     return float(np.sqrt(np.mean(pull[varies] ** 2 / walk[varies])))

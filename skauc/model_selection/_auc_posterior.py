@@ -133,10 +133,12 @@ def auc_posterior(
                           200 rows on, 5 from 500 rows on) of the linear model, or of
                           the whole estimator if a preceding step used y
     ``"folds"``           All other classifiers, linear models of more than two
-                          classes, and steps with more than n/4 components (PCA,
-                          truncated SVD), which fit the noise of each row: four times
-                          five stratified folds of the whole estimator (five folds
-                          from 500 rows on)
+                          classes, and steps with many components (PCA, truncated
+                          SVD), which fit the noise of each row: four times five
+                          stratified folds of the whole estimator (five folds from 500
+                          rows on). Behind n/16 to 7n/16 components these are joined
+                          with pairs, if the model has any, with a weight that grows
+                          from 0 to 1; other linear models have samples up to n/4
     ``"group pairs"``     Groups of at most 2000 rows in all, and models as for
                           ``"leave-pair-out"``: pairs of groups, no fit. Exact for few
                           groups and for squared losses; otherwise one Newton step

@@ -210,9 +210,35 @@ def bootstrap_auc(
 
     See Also
     --------
-    auc_posterior : Mostly without refits, with a posterior.
+    auc_posterior : Mostly without refits, with a posterior; by folds where they are
+        better.
     cross_val_auc : The mean AUC of the models of the folds.
     calibration_estimate : Calibration of probabilities.
+
+    Notes
+    -----
+    A bootstrap sample repeats rows and has fewer distinct ones. Folds are better where
+    that matters: for models that interpolate their rows (kernels, few neighbours,
+    forests, boosting), and behind a step that was fitted closely to the rows, such as
+    PCA with many components. :func:`auc_posterior` takes repeated stratified folds
+    there by itself; :func:`cross_val_auc` has one repeat of them. On 38 real data sets
+    of 60 and 140 rows, the mean absolute error of twenty .632+ samples, and of four
+    repeats of five folds, in units of that of five folds, was
+
+    ===========================  =======  =====
+    model                        samples  folds
+    ===========================  =======  =====
+    PCA, scaler, logistic        .94      .82
+    SVC with an rbf kernel       1.06     .96
+    nearest neighbours           .92      .96
+    forest                       .93      .88
+    L1 logistic                  .89      .86
+    ===========================  =======  =====
+
+    with standard errors of about .03. In simulated sets of 60 to 100 rows the estimate
+    was too high by .045 for one neighbour (``cross_val_auc`` by .01), and, with 100
+    rows of 200 features, by .03 for an rbf kernel (.005) and by .04 behind a PCA of 95
+    % of the variance and a scaler (−.004).
 
     References
     ----------

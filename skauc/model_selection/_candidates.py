@@ -79,11 +79,6 @@ class Candidate:
     held_out: bool = False
 
     @property
-    def centre(self) -> float:
-        """Mean of Z up to the common level: ``m_i + c_i``."""
-        return self.choice - self.shift
-
-    @property
     def ranks(self) -> bool:
         """Whether the model ranks the rows; otherwise its AUC is certainly ½."""
         return bool(self.rows.any())
@@ -171,7 +166,8 @@ def joint_aucs(candidates: list[Candidate], rho, reported=None) -> JointAUCs:
     """
     if trained_a_subset(candidates):
         doubts.warn([doubts.TRAINED_A_SUBSET])
-    centre = np.array([c.centre for c in candidates])
+    # m_i + c_i: means of Z up to the common level
+    centre = np.array([c.choice - c.shift for c in candidates])
     moments = np.array([c.posterior.probit_moments() for c in candidates])
     V = covariance(candidates, rho)
     ranks = np.array([c.ranks for c in candidates])

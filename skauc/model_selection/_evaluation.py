@@ -142,7 +142,7 @@ class Sample:
         """
         model, w = self.model, self.model.w_front
         fit = model.fit
-        if self.is_all:
+        if self.is_all or not w.any():
             return fit
         if fit is None and model.pair is None:
             # discriminants take no weights: the sample's share scales the penalty

@@ -139,7 +139,7 @@ def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
     if source is not None:
         warn(reasons + equal_rows(model.given_rows, model.positive))
         return source.auc
-    if model.fit is None:
+    if model.fit_reason:
         raise TypeError(
             f"{model.name} has no leave-pair-out AUC in closed form "
             f"({model.fit_reason}); use skauc.cv_auc_scorer"

@@ -303,8 +303,17 @@ def test_components_adapted_to_the_rows_need_folds():
     many = make_pipeline(PCA(40), clone(FOREST).set_params(n_estimators=75))
     found = cbauc_scorer(many.fit(wide, Y), wide, Y)
     assert abs(found - 0.5) < 0.2
-    with pytest.raises(TypeError, match="no leave-pair-out"):
-        lpo_auc_scorer(many, wide, Y)
+
+
+@SILENT
+def test_folds_gain_weight_beside_pairs_with_the_components():
+    wide = RNG.normal(size=(64, 100)) + 0.3 * Y[:64, None]
+    for k, share in [(4, 0.0), (20, 2 / 3), (28, 1.0)]:
+        model = make_pipeline(PCA(k), StandardScaler(), LogisticRegression())
+        rows = model.fit(wide, Y[:64]), wide, Y[:64]
+        folds = auc_posterior(*rows, prior=AdaptivePrior(refits=20)).leave_pair_out
+        expected = (1 - share) * lpo_auc_scorer(*rows) + share * folds
+        assert auc_posterior(*rows).leave_pair_out == pytest.approx(expected, rel=1e-9)
 
 
 @SILENT

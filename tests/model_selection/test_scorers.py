@@ -408,9 +408,10 @@ def test_weights_of_a_step_change_no_verdict_within_a_table(steps, last):
         assert score == pytest.approx(training(model, X, y), rel=1e-9)
 
 
+L1 = LogisticRegression(solver="liblinear", **l1_part(1.0))
 LINEAR = {
     "logistic": LogisticRegression(),
-    "l1": LogisticRegression(solver="liblinear", **l1_part(1.0)),
+    "l1": L1,
     "hinge": LinearSVC(loss="hinge"),
     "svc": SVC(kernel="linear"),
     "sgd": SGDClassifier(),
@@ -435,12 +436,12 @@ def test_a_scorer_fits_nothing(name, count_fits):
 
 @pytest.mark.filterwarnings("ignore:a class has only:skauc.UntrustedAUCWarning")
 @pytest.mark.parametrize(
-    "model", [SVC(), make_pipeline(StandardScaler(), SVC()), KNeighborsClassifier()]
+    "model", [SVC(), make_pipeline(StandardScaler(), SVC()), KNeighborsClassifier(), L1]
 )
 def test_a_fold_that_a_curved_model_contradicts_is_held_out(model, count_fits):
-    """By support vectors, the means of a scaler in front, or the number of rows."""
+    """By support vectors, a scaler's means, the number of rows, or a subgradient."""
     clear_cache()  # the warning comes once for the rows of a fold
-    fits = count_fits(SVC, KNeighborsClassifier)
+    fits = count_fits(SVC, KNeighborsClassifier, LogisticRegression)
     folds = {"cv": 5, "error_score": "raise"}
     with pytest.warns(UntrustedAUCWarning, match="treated as held-out rows"):
         found = cross_val_score(model, X, Y, scoring=cbauc_scorer, **folds)
@@ -456,6 +457,8 @@ UNSETTLED = {
     "five steps": LogisticRegression(max_iter=5),
     "liblinear": LogisticRegression(solver="liblinear", tol=0.01),
     "saga": LogisticRegression(solver="saga", tol=0.1, random_state=0),
+    "l1": clone(L1).set_params(C=1e3),
+    "elastic net": LogisticRegression(solver="saga", C=1e3, **l1_part(0.5)),
     "squared hinge": LinearSVC(random_state=0),
     "sag": RidgeClassifier(solver="sag", tol=0.01, random_state=0),
 }
@@ -463,11 +466,15 @@ UNSETTLED = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", UNSETTLED)
-@pytest.mark.parametrize("unit", [1.0, 7.0, 1e3])
-def test_a_solver_that_stopped_early_changes_no_verdict(name, unit):
+@pytest.mark.parametrize(
+    ("low", "high", "mean"),
+    [(1, 1, 0), (0.15, 7, 0), (1e-3, 1e3, 0), (0.01, 0.01, 0), (1, 1, 5), (10, 10, 2)],
+)
+def test_a_solver_that_stopped_early_changes_no_verdict(name, low, high, mean):
     for shape in [(40, 3), (150, 6), (60, 200)]:
         rng = np.random.default_rng(0)
-        X = rng.standard_normal(shape) * np.geomspace(1 / unit, unit, shape[1])
+        X = mean + rng.standard_normal(shape)
+        X *= np.geomspace(low, high, shape[1])
         y = np.arange(len(X)) % 2
         model = clone(UNSETTLED[name]).fit(X, y)
         given = make_cbauc_scorer(rows="training")(model, X, y)

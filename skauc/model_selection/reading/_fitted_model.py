@@ -22,7 +22,6 @@ from ..._validation import (
     check_weight,
     positive_and_label,
 )
-from ...leave_pair_out._objective import stationarity
 from ...statistics._checks import columns_named
 from ...statistics._row_blocks import refuse_collection
 from ...statistics._rows import Rows
@@ -36,7 +35,9 @@ from ._steps import entered_features, has_frozen
 _LARGEST = 1e70  # size of the largest score: its square and sums do not overflow
 _SAME = 1e-6  # share of the range of the scores that is rounding
 _FAR = 1e-7  # deviation, as a share of the mean, below which a prior sees no feature
-_CLOSE = 0.25  # components per row with which a step has adapted itself to the rows
+# Components per row from which on a step adapts itself to the rows, and has done so
+_ADAPTING = 1 / 16, 7 / 16
+ADAPTED = 0.5  # of it, from which on no row is left out behind the step by pairs alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,18 +111,18 @@ class ScoredRows:
         return self.stages[-1][2] if self.stages else self.X
 
     @cached_property
-    def adapted(self) -> bool:
-        """Whether a step in front has adapted itself to single rows."""
-        return self.entered.components > _CLOSE * len(self.y)
+    def adapted(self) -> float:
+        """How far a step in front has adapted itself to single rows, 0 to 1."""
+        return np.interp(self.entered.components / len(self.y), _ADAPTING, (0.0, 1.0))
 
     @cached_property
     def bag(self) -> Bag | None:
         """Votes of the members of an ensemble; None if not known, or after use of y."""
         opened = self.opened
         used = opened.resampled_by or opened.searched_by
-        if opened.curved is None or used or self.adapted or self.entered.saw_y:
+        if opened.curved is None or used or self.entered.saw_y:
             return None
-        if has_frozen(opened.curved):
+        if self.adapted >= ADAPTED or has_frozen(opened.curved):
             return None
         kept = np.flatnonzero(self.as_given[2]) if self.dropped else None
         return bag_of(opened.curved, self.behind, self.front, self.y, self.weight, kept)
@@ -220,13 +221,8 @@ class FittedModel:
 
     @property
     def fit_reason(self) -> str | None:
-        """Reason why there is no ``fit``, as half a sentence."""
+        """Why rows cannot be left out of ``fit``, as half a sentence, or None."""
         return self._fit_and_reason[1]
-
-    @cached_property
-    def gradient(self) -> float:
-        """Gradient of :attr:`fit` on :attr:`front`, in units of its random walk."""
-        return stationarity(self.fit, self.front)
 
     def _rows(self, X):
         """Rows of this model from rows of all classes."""

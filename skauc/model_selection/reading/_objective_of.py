@@ -58,7 +58,7 @@ def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
     fit : Fit or None
         Coefficients towards the positive rows.
     reason : str or None
-        Why there is no fit, as half a sentence.
+        Why rows cannot be left out of it in closed form, as half a sentence.
     """
     # a class with a fit of its own may minimise something else
     if not is_known(getattr(type(linear), "fit", None)):
@@ -69,30 +69,25 @@ def objective_of(linear, rows: Rows, *, flipped=False) -> tuple:
                 found = describe(linear, rows, flipped)
             except LinAlgError:
                 found = "its covariance is singular"
-            return (None, found) if isinstance(found, str) else (found, None)
+            if isinstance(found, str):
+                return None, found
+            return found, "its penalty is not L2 alone" if found.objective.l1 else None
     return None, "its objective is not known here"
 
 
 def _logistic(linear, rows, flipped):
-    """``Σ c log(1 + e^(−tz)) + ‖w‖²/(2C)``."""
+    """``Σ c log(1 + e^(−tz)) + ((1 − r) ‖w‖²/2 + r Σ |w|)/C``, r the share of L1."""
     if isinstance(linear, LogisticRegressionCV) and not linear.refit:
         return "its coefficients are means over folds"
-    if not _l2_only(linear):
-        return "its penalty is not L2 alone"
     C = float(np.ravel(linear.C_ if hasattr(linear, "C_") else linear.C)[0])
-    l2 = 0.0 if linear.penalty in (None, "none") else 1 / C
-    liblinear = linear.solver == "liblinear"
-    return _fit(linear, rows, flipped, LOGISTIC, l2, scaled_intercept=liblinear)
-
-
-def _l2_only(linear):
-    """Whether a logistic regression has no L1 part in its penalty."""
     ratio = linear.l1_ratio_ if hasattr(linear, "l1_ratio_") else linear.l1_ratio
-    ratio = np.ravel(ratio)[0] if np.size(ratio) else None
+    ratio = next((float(share) for share in np.ravel(ratio) if share), 0.0)
     # a penalty given by name takes precedence, before and after scikit-learn 1.8
-    return linear.penalty in ("l2", None, "none") or (
-        linear.penalty == "deprecated" and ratio in (None, 0)
-    )
+    share = {"l1": 1.0, "l2": 0.0}.get(linear.penalty, ratio)
+    total = 0.0 if linear.penalty in (None, "none") else 1 / C
+    penalty = (1 - share) * total, share * total
+    liblinear = linear.solver == "liblinear"
+    return _fit(linear, rows, flipped, LOGISTIC, *penalty, scaled_intercept=liblinear)
 
 
 def _irls(linear, rows, flipped):
@@ -105,13 +100,14 @@ def _irls(linear, rows, flipped):
 
 
 def _linear_svc(linear, rows, flipped):
-    """``C Σ c max(0, 1 − tz)² + ‖w‖²/2``, divided by C."""
+    """``C Σ c max(0, 1 − tz)²`` plus ``‖w‖²/2`` or ``Σ |w|``, divided by C."""
     if linear.multi_class == "crammer_singer":
         return "multi_class='crammer_singer' minimises a hinge, which is not smooth"
-    if (linear.loss, linear.penalty) != ("squared_hinge", "l2"):
+    if linear.loss != "squared_hinge":
         return f"loss={linear.loss!r} with penalty={linear.penalty!r} is not smooth"
-    l2 = 1 / float(linear.C)
-    return _fit(linear, rows, flipped, SQUARED_HINGE, l2, scaled_intercept=True)
+    total = 1 / float(linear.C)
+    penalty = (total, 0.0) if linear.penalty == "l2" else (0.0, total)
+    return _fit(linear, rows, flipped, SQUARED_HINGE, *penalty, scaled_intercept=True)
 
 
 def _ridge(linear, rows, flipped):
@@ -183,8 +179,8 @@ _REGISTRY: dict = {
 }
 
 
-def _fit(linear, rows, flipped, loss, l2, *, scaled_intercept=False):
-    """The fit of a smooth loss with an L2 penalty."""
+def _fit(linear, rows, flipped, loss, l2, l1=0.0, *, scaled_intercept=False):
+    """The fit of a smooth loss with an L2 penalty, an L1 penalty, or both."""
     sign = -1.0 if flipped else 1.0
     w = sign * np.ravel(linear.coef_).astype(float)
     b = sign * float(np.ravel(linear.intercept_)[0])
@@ -193,7 +189,7 @@ def _fit(linear, rows, flipped, loss, l2, *, scaled_intercept=False):
         intercept = float(linear.intercept_scaling)
     # c_i = weight of the row times that of its class
     class_weight = class_weight_of(linear, rows, flipped)
-    return Fit(Objective(loss, l2, intercept, class_weight), w, b)
+    return Fit(Objective(loss, l2, intercept, class_weight, l1), w, b)
 
 
 def class_weight_of(linear, rows: Rows, flipped=False) -> tuple:
