@@ -85,9 +85,8 @@ class Scatter:
         """Decompose the scatter of rows in memory."""
         n, P = rows.shape
         by_rows = P >= n
-        neg, pos = class_moments(
-            rows.X, rows.positive, rows.weight, featurewise=by_rows
-        )
+        weight = rows.weight if rows.weighted else None
+        neg, pos = class_moments(rows.X, rows.positive, weight, featurewise=by_rows)
         neg, pos = _uncertain(neg, pos)
         inverse_scale, d, spread = _standardised(neg, pos)
         if by_rows:
@@ -162,9 +161,10 @@ class Scatter:
 
     def combine(self, g, rows) -> np.ndarray:
         """``V g`` for coefficients g of shape (r, k)."""
-        if not self.by_rows:
-            return self.basis @ g
-        return rows.X.T @ (self.basis @ g) * self.inverse_scale[:, None]
+        product = g.T @ self.basis.T  # with few rows, which is faster than few columns
+        if self.by_rows:
+            product = (product @ rows.X) * self.inverse_scale
+        return product.T
 
 
 def _gram(rows, classes, inverse_scale):
@@ -174,7 +174,8 @@ def _gram(rows, classes, inverse_scale):
         code = rows.positive.astype(np.int64)
         return centred_gram(rows, classes, code, inverse_scale) * root * root.T
     neg, pos = (part.mean for part in classes)
-    R = (rows.X - np.where(rows.positive[:, None], pos, neg)) * inverse_scale
+    R = rows.X - np.where(rows.positive[:, None], pos, neg)
+    R *= inverse_scale
     R *= root
     return R @ R.T
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logsumexp, poch, softmax
+from scipy.special import logsumexp, poch, softmax
 
 from ._covariance import Covariance
 from ._scatter import Direction, Scatter
@@ -210,17 +210,16 @@ def slab_of(omega, total) -> tuple:
     shares = 0.5 ** np.arange(1, max(int(np.log2(P)) + 1, 1) + 1)
     share, total = (a.ravel() for a in np.meshgrid(shares, total))
     tau = total / (share * P)
-    # log N(ω; 0, τ + 1)/N(ω; 0, 1)
-    ratio = 0.5 * np.multiply.outer(tau / (1 + tau), knots**2)
-    ratio -= 0.5 * np.log1p(tau)[:, None]
-    odds = ratio + np.log(share / (1 - share))[:, None]
+    # odds of a signal, π/(1 − π) N₁/N₀ of N₁ = N(ω; 0, τ + 1) and N₀ = N(ω; 0, 1)
+    odds = np.multiply.outer(0.5 * tau / (1 + tau), knots**2)
+    odds += (np.log(share / (1 - share)) - 0.5 * np.log1p(tau))[:, None]
     # Σ_j log[1 − π + π N₁/N₀] = Σ_j log(1 − π) + log(1 + odds)
-    evidence = np.log1p(-share) * P + np.logaddexp(0, odds) @ _gather(
-        below, above, np.ones(P)
-    )
+    rest = np.exp(-np.abs(odds))
+    rest = np.log1p(rest, out=rest) + np.maximum(odds, 0)
+    evidence = np.log1p(-share) * P + rest @ _gather(below, above, np.ones(P))
     log_evidence, kept, weight = _weigh(evidence)
     # r = P(ω_j is a signal):  E ω = r k ω̂,  Var ω = r k + r(1 − r)(k ω̂)²
-    r, k = expit(odds[kept]), (tau / (1 + tau))[kept, None]
+    r, k = -np.expm1(-rest[kept]), (tau / (1 + tau))[kept, None]
     shrunk = k * knots
     variance = r * k + r * (1 - r) * shrunk**2
     return log_evidence, Slab(knots, below, above, weight, r * shrunk, variance)

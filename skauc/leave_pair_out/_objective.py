@@ -203,7 +203,7 @@ class Fit:
         self._last[:] = X, score
 
 
-def stationarity(fit, rows, solved=SOLVED) -> float:
+def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:
     """Size of the gradient of the objective in units of its random-walk size.
 
     About 0 if the rows trained the model, about 1 or more for other rows.
@@ -216,6 +216,8 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
         Slopes below it count as it does, because solvers stop there. With 0 the
         gradient of a model that separates its rows is measured by its own small slopes:
         it may be near 1 although the rows trained the model.
+    enough : float, default=0.0
+        An upper bound is returned in its place if it is not greater, in half the time.
 
     Returns
     -------
@@ -244,7 +246,13 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
     c, X = objective.case_weight(sample), sample.X
     neg, pos = objective.class_weight
     total = neg * rows.n_neg + pos * rows.n_pos
-    force = every * (g**2 + solved**2 * total * c)
+    force = g**2 + solved**2 * total * c
+    if enough:  # Σ g²(x − x̄)² ≥ min(g²/weight) Σ weight (x − x̄)², which is cached
+        least = rows.spread[1] * (force / sample.weight).min()
+        bound = np.sqrt(np.mean(pull[least > 0] ** 2 / least[least > 0]))
+        if bound <= enough:
+            return float(bound)
+    force *= every
     square = force @ (X.multiply(X) if sparse.issparse(X) else X**2)
     walk = square
     if objective.intercept != "none":

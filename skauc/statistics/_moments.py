@@ -393,6 +393,7 @@ def positive_eigen(A, rank=RANK):
 
     The matrix is overwritten.
     """
-    values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False)
+    # divide and conquer, which takes four fifths of the time of the default
+    values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False, driver="evd")
     first = np.count_nonzero(values <= max(rank * values[-1], _TINY))
     return values[first:], vectors[:, first:]

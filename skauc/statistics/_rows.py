@@ -112,15 +112,9 @@ class Rows:
 
     @classmethod
     def of(cls, X, positive, weight=None, group=None) -> Rows:
-        """Rows in float64, without rows of weight 0.
-
-        A missing number becomes 0, and as many columns again mark the missing ones.
-        """
+        """Rows in float64, without rows of weight 0."""
         X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
         X = X.astype(float, copy=False)
-        if np.isnan(X.sum()):
-            X = dense(X)
-            X = np.hstack([np.where(np.isnan(X), 0.0, X), np.isnan(X)])
         weight = np.ones(len(positive)) if weight is None else weight
         rows = cls(X, positive, np.asarray(weight, dtype=float), group=group)
         counted = rows.weight > 0
@@ -251,6 +245,14 @@ class Rows:
     def cached(self, name, compute):
         """Return ``compute()``, cached under a name and the key of the rows."""
         return CACHE.cached((name, self.key), compute)
+
+
+def marked(X):
+    """Rows with 0 for missing numbers, which as many columns again mark, if any is."""
+    if not np.isnan(X.sum()):
+        return X
+    X = dense(X)
+    return np.hstack([np.where(np.isnan(X), 0.0, X), np.isnan(X)])
 
 
 def class_units(positive, group=None) -> tuple:

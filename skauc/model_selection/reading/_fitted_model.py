@@ -25,7 +25,7 @@ from ..._validation import (
 from ...leave_pair_out._objective import stationarity
 from ...statistics._checks import columns_named
 from ...statistics._row_blocks import refuse_collection
-from ...statistics._rows import Rows
+from ...statistics._rows import Rows, marked
 from ...statistics._weights import are_counts
 from ._ensemble import Bag, bag_of
 from ._estimators import n_columns, n_rows, take_rows
@@ -89,7 +89,7 @@ class ScoredRows:
             X = check_features(self.X, len(self.y))
         except (TypeError, ValueError):  # texts, or missing values
             X = self.front
-        return Rows.of(X, self.codes == self.codes.max())
+        return Rows.of(marked(X), self.codes == self.codes.max())
 
     @cached_property
     def scores(self) -> np.ndarray:
