@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp, poch, softmax
+from scipy.special import poch, softmax
 
 from ._covariance import Covariance
 from ._scatter import Direction, Scatter
@@ -169,10 +169,11 @@ def _signal_to_noise(covariance, scatter, attainable):
 
 def _weigh(evidence):
     """Log of the mean evidence of components, which to keep, and their weights."""
-    log_evidence = logsumexp(evidence) - np.log(len(evidence))
-    weight = softmax(evidence)
-    kept = weight > _LEAST
-    return float(log_evidence), kept, weight[kept] / weight[kept].sum()
+    largest = evidence.max()
+    ratio = np.exp(evidence - largest)
+    kept = ratio > _LEAST * ratio.sum()
+    weight = ratio[kept] / ratio[kept].sum()
+    return float(largest + np.log(ratio.mean())), kept, weight
 
 
 def _dense(covariance, scatter, attainable):
@@ -230,10 +231,12 @@ def _knots(omega):
 
     They are evenly spaced near 0, and geometrically far away.
     """
-    low, high = np.arcsinh([omega.min(), omega.max()])
-    knots = np.sinh(np.linspace(low, high, _KNOTS))
-    below = np.clip(np.searchsorted(knots, omega) - 1, 0, _KNOTS - 2)
-    step = np.maximum(np.diff(knots)[below], np.finfo(float).tiny)
+    place = np.arcsinh(omega)
+    even, apart = np.linspace(place.min(), place.max(), _KNOTS, retstep=True)
+    knots, tiny = np.sinh(even), np.finfo(float).tiny
+    below = ((place - even[0]) / max(apart, tiny)).astype(np.int64)
+    below = np.minimum(below, _KNOTS - 2)
+    step = np.maximum(np.diff(knots)[below], tiny)
     return knots, below, np.clip((omega - knots[below]) / step, 0, 1)
 
 
