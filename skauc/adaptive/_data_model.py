@@ -17,7 +17,7 @@ from ..statistics._rows import Rows
 from ._covariance import cross_validated, inverse_wishart, of_random_labels
 from ._join import DataSize, corrected, join, uncorrected
 from ._prior import AdaptivePrior
-from ._scatter import Direction, Scatter
+from ._scatter import GRAM_RANK, Direction, Scatter
 from ._signals import noise_power, probit_of, signals_under
 
 _MOST_ROWS = 600  # rows of the model if there are more features than rows
@@ -115,16 +115,18 @@ class DataModel:
     def weighted(self) -> tuple:
         """All signals, those under the noise of random labels last, and weights."""
         scatter, models = self.learnt.scatter, self.learnt.models
-        share = len(scatter.values) / scatter.n_features if scatter.separated else 1.0
-        weight, power = np.full(len(models), share / len(models)), self.key[0]
-        if share == 1:
-            return models, weight
+        energy, power = scatter.energy, self.prior.attainable_power
 
         def compute():
             noise = of_random_labels(scatter, self.rows, models[0].covariance)
             return signals_under(noise, scatter, self.rows, power)
 
+        # d reaches into the null space where it separates the classes
+        if energy[-1] <= GRAM_RANK * energy.sum():
+            return models, np.full(len(models), 1 / len(models))
         last = self.rows.cached(("random labels", power), compute)
+        share = len(scatter.values) / scatter.n_features
+        weight = np.full(len(models), share / len(models))
         return (*models, last), np.append(weight, 1 - share)
 
     @property

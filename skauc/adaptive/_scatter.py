@@ -138,12 +138,6 @@ class Scatter:
             rest = max(self.d @ self.d - squares.sum(), 0.0)
         return np.append(squares, rest)
 
-    @property
-    def separated(self) -> bool:
-        """Whether d reaches into the null space, so that it separates the classes."""
-        energy = self.energy
-        return bool(energy[-1] > GRAM_RANK * energy.sum())
-
     def direction(self, w, score) -> Direction | None:
         """Unit direction of the scores ``X @ w``; None if they are constant."""
         varies = self.inverse_scale > 0
@@ -160,11 +154,9 @@ class Scatter:
         return Direction(x, float(size), along, float(x @ self.d))
 
     def combine(self, g, rows) -> np.ndarray:
-        """``V g`` for coefficients g of shape (r, k)."""
-        product = g.T @ self.basis.T  # with few rows, which is faster than few columns
-        if self.by_rows:
-            product = (product @ rows.X) * self.inverse_scale
-        return product.T
+        """``g Vᵀ`` for coefficients g of shape (k, r)."""
+        product = g @ self.basis.T
+        return product @ rows.X * self.inverse_scale if self.by_rows else product
 
 
 def _gram(rows, classes, inverse_scale):
@@ -176,8 +168,7 @@ def _gram(rows, classes, inverse_scale):
     neg, pos = (part.mean for part in classes)
     R = rows.X - np.where(rows.positive[:, None], pos, neg)
     R *= inverse_scale
-    R *= root
-    return R @ R.T
+    return R @ R.T * root * root.T
 
 
 def _uncertain(neg, pos):

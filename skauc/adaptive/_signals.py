@@ -139,7 +139,7 @@ def noise_power(power, covariances, scatter, x, along, rows) -> np.ndarray:
     eta = np.array([c.noise / scatter.excess for c in covariances]) ** power
     rest = eta[:, -1:] if scatter.multiplicity[-1] else np.zeros((len(eta), 1))
     g = (eta[:, :-1] - rest) * along
-    return rest * x + scatter.combine(g.T, rows).T
+    return rest * x + scatter.combine(g, rows)
 
 
 def normal_scores(t, df) -> np.ndarray:
@@ -169,11 +169,10 @@ def _signal_to_noise(covariance, scatter, attainable):
 
 def _weigh(evidence):
     """Log of the mean evidence of components, which to keep, and their weights."""
-    largest = evidence.max()
-    ratio = np.exp(evidence - largest)
+    ratio = np.exp(evidence - evidence.max())
+    log_evidence = evidence.max() + np.log(ratio.mean())
     kept = ratio > _LEAST * ratio.sum()
-    weight = ratio[kept] / ratio[kept].sum()
-    return float(largest + np.log(ratio.mean())), kept, weight
+    return float(log_evidence), kept, ratio[kept] / ratio[kept].sum()
 
 
 def _dense(covariance, scatter, attainable):
@@ -234,8 +233,7 @@ def _knots(omega):
     place = np.arcsinh(omega)
     even, apart = np.linspace(place.min(), place.max(), _KNOTS, retstep=True)
     knots, tiny = np.sinh(even), np.finfo(float).tiny
-    below = ((place - even[0]) / max(apart, tiny)).astype(np.int64)
-    below = np.minimum(below, _KNOTS - 2)
+    below = np.minimum((place - even[0]) / max(apart, tiny), _KNOTS - 2).astype(int)
     step = np.maximum(np.diff(knots)[below], tiny)
     return knots, below, np.clip((omega - knots[below]) / step, 0, 1)
 
@@ -247,4 +245,5 @@ def _gather(below, above, x):
     """
     upper = np.bincount(below, x * above, minlength=_KNOTS)
     lower = np.bincount(below, x, minlength=_KNOTS) - upper
-    return lower + np.roll(upper, 1)  # the last knot is below no feature
+    lower[1:] += upper[:-1]  # the last knot is below no feature
+    return lower

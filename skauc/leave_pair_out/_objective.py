@@ -195,12 +195,8 @@ class Fit:
     def score(self, X) -> np.ndarray:
         """``Xw + b``, (n,); stored for the last X, which is scored several times."""
         if not self._last or self._last[0] is not X:
-            self.know(X, np.asarray(X @ self.coef).ravel() + self.intercept)
+            self._last[:] = X, np.asarray(X @ self.coef).ravel() + self.intercept
         return self._last[1]
-
-    def know(self, X, score) -> None:
-        """Store the scores of rows."""
-        self._last[:] = X, score
 
 
 def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from ..intervals._sample import FEW_GROUPS, FEW_ROWS
 from ..leave_pair_out._coordinates import centred_rows
-from ..statistics._rows import Rows, marked
+from ..statistics._rows import Rows
 from ..statistics._warn_caller import UntrustedAUCWarning, warn_caller
 from ..statistics._weights import NOT_COUNTS, SampleWeightWarning, are_counts
 from .reading._estimators import (
@@ -151,7 +151,7 @@ def warn_of_copies(X, positive, groups=None) -> None:
     """Issue the sentence about copies, near ones of numbers included."""
     array = np.asarray(X)
     if groups is None and array.ndim == 2 and array.dtype.kind in "biuf":
-        warn(_copies_among(Rows.of(marked(array), positive)))
+        warn(_copies_among(Rows.of(array, positive, missing=True)))
     else:
         warn(equal_rows(X, positive, groups))
 

@@ -21,7 +21,7 @@ from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from ..leave_pair_out._objective import WALK_ROWS, stationarity
+from ..leave_pair_out._objective import stationarity
 from ..statistics._moments import class_moments
 from .reading._estimators import TAKE_BLOCKS, fitted_to_rows, numeric, take_rows
 from .reading._fitted_model import FittedModel
@@ -94,7 +94,7 @@ def judge_rows(model: FittedModel, clones) -> str:
         # with 1 or 2 features it is small on other rows, too, once in a hundred cases
         counts = (clones or same is False) and min(model.front.shape) > 2
         if counts and is_parallel(model):
-            gradient = model.gradient
+            gradient = stationarity(model.fit, model.front)
         if gradient <= _AT_REST:
             return DETECTED
         if same is False and not scored.dropped:  # it may have seen weight 0
@@ -129,15 +129,14 @@ def _moved(model):
     stopped = steps is not None and most is not None and np.max(steps) >= most
     units = front.standard_unit
     units = units[units > 0]
-    if stopped or getattr(linear, "tol", 0.0) > _TOLERANCE or not len(units):
+    similar = len(units) and units.max() <= _UNITS * units.min()
+    if stopped or getattr(linear, "tol", 0.0) > _TOLERANCE or not similar:
         return False  # such solvers leave a gradient on their training rows, too
     sign = front.sign
     slopes = (fit.objective.loss.slope(z, sign) for z in (fit.score(front.X), 0 * sign))
     here, at_zero = (np.sqrt(np.mean(slope**2)) for slope in slopes)
-    if units.max() > _UNITS * units.min():
-        return False
-    most = _MOVED * at_zero / max(here, 1e-300)
-    return stationarity(fit, front, enough=most) > most
+    enough = _MOVED * at_zero / max(here, 1e-300)
+    return stationarity(fit, front, enough=enough) > enough
 
 
 def judge_blocks(sample, blocks, matrix, codes, weight, question):
@@ -177,15 +176,13 @@ def _same_means(scored):
         X = numeric(rows)
         if not issparse(X):
             every = X.shape[1] // _COLUMNS + 1
-            some = X[:: len(X) // WALK_ROWS + 1, ::every]
-            if not (some != some[0]).any():
-                every, some = 1, X  # constant columns prove nothing
+            if not (X[:, ::every] != X[0, ::every]).any():
+                every = 1  # constant columns prove nothing
             X, kept = X[:, ::every], step.mean_[::every]
             n, eps = len(X), np.finfo(X.dtype if X.dtype.kind == "f" else float).eps
-            error = np.nanstd(some, axis=0, dtype=float) / np.sqrt(n)
+            error = np.nanstd(X, axis=0, dtype=float) / np.sqrt(n)
             # a scaler may have been fitted with or without the weights
-            mean = X.mean(axis=0)
-            means = [np.nanmean(X, axis=0) if np.isnan(mean).any() else mean]
+            means = [np.nanmean(X, axis=0)]
             if scored.weight is not None:
                 valid = np.ma.masked_invalid(X)
                 means.append(np.ma.average(valid, axis=0, weights=scored.weight).data)

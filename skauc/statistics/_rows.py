@@ -111,10 +111,16 @@ class Rows:
     group: np.ndarray | None = None
 
     @classmethod
-    def of(cls, X, positive, weight=None, group=None) -> Rows:
-        """Rows in float64, without rows of weight 0."""
+    def of(cls, X, positive, weight=None, group=None, *, missing=False) -> Rows:
+        """Rows in float64, without rows of weight 0.
+
+        If numbers may be ``missing``, any becomes 0, and as many columns again mark it.
+        """
         X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
         X = X.astype(float, copy=False)
+        if missing and np.isnan(X.sum()):
+            X = dense(X)
+            X = np.hstack([np.where(np.isnan(X), 0.0, X), np.isnan(X)])
         weight = np.ones(len(positive)) if weight is None else weight
         rows = cls(X, positive, np.asarray(weight, dtype=float), group=group)
         counted = rows.weight > 0
@@ -245,14 +251,6 @@ class Rows:
     def cached(self, name, compute):
         """Return ``compute()``, cached under a name and the key of the rows."""
         return CACHE.cached((name, self.key), compute)
-
-
-def marked(X):
-    """Rows with 0 for missing numbers, which as many columns again mark, if any is."""
-    if not np.isnan(X.sum()):
-        return X
-    X = dense(X)
-    return np.hstack([np.where(np.isnan(X), 0.0, X), np.isnan(X)])
 
 
 def class_units(positive, group=None) -> tuple:

@@ -22,10 +22,9 @@ from ..._validation import (
     check_weight,
     positive_and_label,
 )
-from ...leave_pair_out._objective import stationarity
 from ...statistics._checks import columns_named
 from ...statistics._row_blocks import refuse_collection
-from ...statistics._rows import Rows, marked
+from ...statistics._rows import Rows
 from ...statistics._weights import are_counts
 from ._ensemble import Bag, bag_of
 from ._estimators import n_columns, n_rows, take_rows
@@ -89,7 +88,7 @@ class ScoredRows:
             X = check_features(self.X, len(self.y))
         except (TypeError, ValueError):  # texts, or missing values
             X = self.front
-        return Rows.of(marked(X), self.codes == self.codes.max())
+        return Rows.of(X, self.codes == self.codes.max(), missing=True)
 
     @cached_property
     def scores(self) -> np.ndarray:
@@ -223,11 +222,6 @@ class FittedModel:
         """Reason why there is no ``fit``, as half a sentence."""
         return self._fit_and_reason[1]
 
-    @cached_property
-    def gradient(self) -> float:
-        """Gradient of :attr:`fit` on :attr:`front`, in units of its random walk."""
-        return stationarity(self.fit, self.front)
-
     def _rows(self, X):
         """Rows of this model from rows of all classes."""
         given = self.scored.group, self.scored.weight
@@ -278,13 +272,7 @@ class FittedModel:
             return None, f"{self.name} was trained on more than two classes"
         if self.scored.opened.resampled_by is not None:
             return None, f"{self.scored.opened.resampled_by} resampled the rows"
-        fit, reason = objective_of(self.linear, self.front, flipped=self.flipped)
-        if fit is not None:
-            # a discriminant, which is solved again, has another direction
-            size = np.abs(fit.coef).max()
-            if np.abs(fit.coef - size * self.w_front).max() <= 1e-12 * size:
-                fit.know(self.front.X, size * self.score + fit.intercept)
-        return fit, reason
+        return objective_of(self.linear, self.front, flipped=self.flipped)
 
 
 def fitted_models(
