@@ -232,9 +232,9 @@ def _knots(omega):
     """
     place = np.arcsinh(omega)
     even, apart = np.linspace(place.min(), place.max(), _KNOTS, retstep=True)
-    knots, tiny = np.sinh(even), np.finfo(float).tiny
-    below = np.minimum((place - even[0]) / max(apart, tiny), _KNOTS - 2).astype(int)
-    step = np.maximum(np.diff(knots)[below], tiny)
+    knots, place = np.sinh(even), (place - even[0]) / (apart or 1.0)
+    below = np.minimum(place.astype(np.int64), _KNOTS - 2)
+    step = np.maximum(np.diff(knots)[below], np.finfo(float).tiny)
     return knots, below, np.clip((omega - knots[below]) / step, 0, 1)
 
 
