@@ -33,8 +33,6 @@ class Covariance:
         Variance of d along the same directions.
     df : float
         Degrees of freedom of the variance of a direction.
-    scale : float
-        ``as`` of the inverse Wishart, the scatter that the prior adds.
     multiplicity : ndarray of shape (r + 1,)
         1 for each eigenvector, and the effective dimension of the null space.
     """
@@ -42,16 +40,15 @@ class Covariance:
     values: np.ndarray
     noise: np.ndarray
     df: float
-    scale: float
     multiplicity: np.ndarray
 
     @classmethod
-    def of_classes(cls, variances, scatter, df, scale) -> Covariance:
+    def of_classes(cls, variances, scatter, df) -> Covariance:
         """From the variances (2, r + 1) of both classes."""
         neg, pos = variances
         # ℓ = (σ₀² + σ₁²)/2,   η = (σ₀²/n₀ + σ₁²/n₁) ν/(ν − 2)
         noise = (neg / scatter.n_neg + pos / scatter.n_pos) * scatter.excess
-        return cls((neg + pos) / 2, noise, df, scale, scatter.multiplicity)
+        return cls((neg + pos) / 2, noise, df, scatter.multiplicity)
 
 
 def inverse_wishart(scatter: Scatter) -> Covariance:
@@ -73,15 +70,14 @@ def inverse_wishart(scatter: Scatter) -> Covariance:
     variance = total[best] / (a[best] + n - 2)
     # both classes share the shape of the covariance; tr Σ_c/tr Σ is the size of each
     variances = np.outer(scatter.spread, variance)
-    df, s = float(a[best] + n), float(scale[best])
-    return Covariance.of_classes(variances, scatter, df, s)
+    return Covariance.of_classes(variances, scatter, float(a[best] + n))
 
 
 def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | None:
     """Variances of rows left out along the eigenvectors of the other rows.
 
     None if a class has fewer than three distinct rows. ``prior``, the inverse Wishart,
-    gives the degrees of freedom and the scale.
+    gives the degrees of freedom.
     """
     if not scatter.by_rows and rows.n > _MANY_ROWS * rows.shape[1]:
         variances = _sample_variances(scatter, rows)
@@ -91,13 +87,13 @@ def cross_validated(scatter: Scatter, rows, prior: Covariance) -> Covariance | N
         return None
     # no variance may be 0, because the evidence divides by the noise
     variances = np.maximum(variances, _FLOOR * variances.max())
-    return Covariance.of_classes(variances, scatter, prior.df, prior.scale)
+    return Covariance.of_classes(variances, scatter, prior.df)
 
 
 def of_random_labels(scatter: Scatter, rows, prior: Covariance) -> Covariance:
     """Covariance by the noise of d under labels that ignore the rows.
 
-    ``prior``, the inverse Wishart, gives the degrees of freedom and the scale.
+    ``prior``, the inverse Wishart, gives the degrees of freedom.
     """
     n, h = scatter.n, scatter.n_neg * scatter.n_pos / scatter.n
     # rows around the common mean in the coordinates V and that of d outside of them
@@ -126,7 +122,7 @@ def of_random_labels(scatter: Scatter, rows, prior: Covariance) -> Covariance:
     variances *= m / (n - 2 + scatter.excess)
     variances = np.maximum(variances, _FLOOR * variances.max())
     noise, multiplicity = variances / h * scatter.excess, np.append(np.ones(m - 1), D)
-    return Covariance(variances, noise, prior.df, prior.scale, multiplicity)
+    return Covariance(variances, noise, prior.df, multiplicity)
 
 
 def _best_scale(a, lam, multiplicity, n):

@@ -17,7 +17,7 @@ from ..statistics._rows import Rows
 from ._covariance import cross_validated, inverse_wishart, of_random_labels
 from ._join import DataSize, corrected, join, uncorrected
 from ._prior import AdaptivePrior
-from ._scatter import Direction, Scatter
+from ._scatter import GRAM_RANK, Direction, Scatter
 from ._signals import noise_power, probit_of, signals_under
 
 _MOST_ROWS = 600  # rows of the model if there are more features than rows
@@ -26,27 +26,21 @@ _THRESHOLDS = 4096  # the curve is linear between so many thresholds, to 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """The decomposition of a data set, and the signals under weighted covariances."""
+    """The decomposition of a data set, and signals under the covariances that rank."""
 
     scatter: Scatter
     models: tuple
-    weight: np.ndarray
 
     @classmethod
     def of(cls, rows: Rows, power) -> Learnt:
         """Decompose rows in memory and weigh the signals."""
         scatter = Scatter.of(rows)
         covariances = [inverse_wishart(scatter)]
-        share = len(scatter.values) / scatter.n_features if scatter.separated else 1.0
         if scatter.n_features > 1:
             second = cross_validated(scatter, rows, covariances[0])
             covariances += [] if second is None else [second]
-        weight = np.full(len(covariances), share / len(covariances))
-        if share < 1:
-            covariances.append(of_random_labels(scatter, rows, covariances[0]))
-            weight = np.append(weight, 1 - share)
         models = (signals_under(c, scatter, rows, power) for c in covariances)
-        return cls(scatter, tuple(models), weight)
+        return cls(scatter, tuple(models))
 
 
 def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
@@ -117,6 +111,24 @@ class DataModel:
         direction = self.learnt.scatter.direction(w, score)
         return None if direction is None else Projection(self, direction, score)
 
+    @cached_property
+    def weighted(self) -> tuple:
+        """All signals, those under the noise of random labels last, and weights."""
+        scatter, models = self.learnt.scatter, self.learnt.models
+        energy, power = scatter.energy, self.prior.attainable_power
+
+        def compute():
+            noise = of_random_labels(scatter, self.rows, models[0].covariance)
+            return signals_under(noise, scatter, self.rows, power)
+
+        # d reaches into the null space where it separates the classes
+        if energy[-1] <= GRAM_RANK * energy.sum():
+            return models, np.full(len(models), 1 / len(models))
+        last = self.rows.cached(("random labels", power), compute)
+        share = len(scatter.values) / scatter.n_features
+        weight = np.full(len(models), share / len(models))
+        return (*models, last), np.append(weight, 1 - share)
+
     @property
     def disagreement(self) -> float:
         """Mean of ``z − m`` over ridge models of the rows, in probits; 0 if none."""
@@ -156,7 +168,7 @@ class Projection:
     def probit(self) -> tuple:
         """Mean m and variance s² of the probit of the AUC, by the model alone."""
         models = np.array([probit_of(*c) for c in self.components])
-        share = self.model.learnt.weight
+        share = self.model.weighted[1]
         mean, variance = share @ models
         return float(mean), float(variance + share @ (models[:, 0] - mean) ** 2)
 
@@ -167,14 +179,16 @@ class Projection:
         That model has the right level where features outnumber rows, but it loses more
         AUC by its choice on real rows with P up to 2500: benchmarks/README.md.
         """
-        scatter = self.model.learnt.scatter
-        ranking = self.components[: -1 if scatter.separated else None]
+        ranking = self._components_under(self.model.learnt.models)
         return float(np.mean([probit_of(*c)[0] for c in ranking]))
 
     @cached_property
     def components(self) -> list:
         """Weight, mean and variance of Z in the components under each covariance."""
-        scatter, models = self.model.learnt.scatter, self.model.learnt.models
+        return self._components_under(self.model.weighted[0])
+
+    def _components_under(self, models):
+        scatter = self.model.learnt.scatter
         covariances = [signals.covariance for signals in models]
         at, rows = self.direction, self.model.rows
         roots = noise_power(0.5, covariances, scatter, at.x, at.along, rows)
@@ -189,7 +203,7 @@ class Projection:
         their component means.
         """
         between, within = [], 0.0
-        models = zip(self.components, self.model.learnt.weight, strict=True)
+        models = zip(self.components, self.model.weighted[1], strict=True)
         for (weight, mean, variance), of_model in models:
             share = weight * of_model
             between.append(np.sqrt(share) * (mean - weight @ mean))

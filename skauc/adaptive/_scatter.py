@@ -85,9 +85,8 @@ class Scatter:
         """Decompose the scatter of rows in memory."""
         n, P = rows.shape
         by_rows = P >= n
-        neg, pos = class_moments(
-            rows.X, rows.positive, rows.weight, featurewise=by_rows
-        )
+        weight = rows.weight if rows.weighted else None
+        neg, pos = class_moments(rows.X, rows.positive, weight, featurewise=by_rows)
         neg, pos = _uncertain(neg, pos)
         inverse_scale, d, spread = _standardised(neg, pos)
         if by_rows:
@@ -139,12 +138,6 @@ class Scatter:
             rest = max(self.d @ self.d - squares.sum(), 0.0)
         return np.append(squares, rest)
 
-    @property
-    def separated(self) -> bool:
-        """Whether d reaches into the null space, so that it separates the classes."""
-        energy = self.energy
-        return bool(energy[-1] > GRAM_RANK * energy.sum())
-
     def direction(self, w, score) -> Direction | None:
         """Unit direction of the scores ``X @ w``; None if they are constant."""
         varies = self.inverse_scale > 0
@@ -161,10 +154,9 @@ class Scatter:
         return Direction(x, float(size), along, float(x @ self.d))
 
     def combine(self, g, rows) -> np.ndarray:
-        """``V g`` for coefficients g of shape (r, k)."""
-        if not self.by_rows:
-            return self.basis @ g
-        return rows.X.T @ (self.basis @ g) * self.inverse_scale[:, None]
+        """``g Vᵀ`` for coefficients g of shape (k, r)."""
+        product = g @ self.basis.T
+        return product @ rows.X * self.inverse_scale if self.by_rows else product
 
 
 def _gram(rows, classes, inverse_scale):
@@ -174,9 +166,9 @@ def _gram(rows, classes, inverse_scale):
         code = rows.positive.astype(np.int64)
         return centred_gram(rows, classes, code, inverse_scale) * root * root.T
     neg, pos = (part.mean for part in classes)
-    R = (rows.X - np.where(rows.positive[:, None], pos, neg)) * inverse_scale
-    R *= root
-    return R @ R.T
+    R = rows.X - np.where(rows.positive[:, None], pos, neg)
+    R *= inverse_scale
+    return R @ R.T * root * root.T
 
 
 def _uncertain(neg, pos):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logsumexp, poch, softmax
+from scipy.special import poch, softmax
 
 from ._covariance import Covariance
 from ._scatter import Direction, Scatter
@@ -139,7 +139,7 @@ def noise_power(power, covariances, scatter, x, along, rows) -> np.ndarray:
     eta = np.array([c.noise / scatter.excess for c in covariances]) ** power
     rest = eta[:, -1:] if scatter.multiplicity[-1] else np.zeros((len(eta), 1))
     g = (eta[:, :-1] - rest) * along
-    return rest * x + scatter.combine(g.T, rows).T
+    return rest * x + scatter.combine(g, rows)
 
 
 def normal_scores(t, df) -> np.ndarray:
@@ -169,10 +169,10 @@ def _signal_to_noise(covariance, scatter, attainable):
 
 def _weigh(evidence):
     """Log of the mean evidence of components, which to keep, and their weights."""
-    log_evidence = logsumexp(evidence) - np.log(len(evidence))
-    weight = softmax(evidence)
-    kept = weight > _LEAST
-    return float(log_evidence), kept, weight[kept] / weight[kept].sum()
+    ratio = np.exp(evidence - evidence.max())
+    log_evidence = evidence.max() + np.log(ratio.mean())
+    kept = ratio > _LEAST * ratio.sum()
+    return float(log_evidence), kept, ratio[kept] / ratio[kept].sum()
 
 
 def _dense(covariance, scatter, attainable):
@@ -210,17 +210,16 @@ def slab_of(omega, total) -> tuple:
     shares = 0.5 ** np.arange(1, max(int(np.log2(P)) + 1, 1) + 1)
     share, total = (a.ravel() for a in np.meshgrid(shares, total))
     tau = total / (share * P)
-    # log N(ω; 0, τ + 1)/N(ω; 0, 1)
-    ratio = 0.5 * np.multiply.outer(tau / (1 + tau), knots**2)
-    ratio -= 0.5 * np.log1p(tau)[:, None]
-    odds = ratio + np.log(share / (1 - share))[:, None]
+    # odds of a signal, π/(1 − π) N₁/N₀ of N₁ = N(ω; 0, τ + 1) and N₀ = N(ω; 0, 1)
+    odds = np.multiply.outer(0.5 * tau / (1 + tau), knots**2)
+    odds += (np.log(share / (1 - share)) - 0.5 * np.log1p(tau))[:, None]
     # Σ_j log[1 − π + π N₁/N₀] = Σ_j log(1 − π) + log(1 + odds)
-    evidence = np.log1p(-share) * P + np.logaddexp(0, odds) @ _gather(
-        below, above, np.ones(P)
-    )
+    rest = np.exp(-np.abs(odds))
+    rest = np.log1p(rest, out=rest) + np.maximum(odds, 0)
+    evidence = np.log1p(-share) * P + rest @ _gather(below, above, np.ones(P))
     log_evidence, kept, weight = _weigh(evidence)
     # r = P(ω_j is a signal):  E ω = r k ω̂,  Var ω = r k + r(1 − r)(k ω̂)²
-    r, k = expit(odds[kept]), (tau / (1 + tau))[kept, None]
+    r, k = -np.expm1(-rest[kept]), (tau / (1 + tau))[kept, None]
     shrunk = k * knots
     variance = r * k + r * (1 - r) * shrunk**2
     return log_evidence, Slab(knots, below, above, weight, r * shrunk, variance)
@@ -231,9 +230,10 @@ def _knots(omega):
 
     They are evenly spaced near 0, and geometrically far away.
     """
-    low, high = np.arcsinh([omega.min(), omega.max()])
-    knots = np.sinh(np.linspace(low, high, _KNOTS))
-    below = np.clip(np.searchsorted(knots, omega) - 1, 0, _KNOTS - 2)
+    place = np.arcsinh(omega)
+    even, apart = np.linspace(place.min(), place.max(), _KNOTS, retstep=True)
+    knots, place = np.sinh(even), (place - even[0]) / (apart or 1.0)
+    below = np.minimum(place.astype(np.int64), _KNOTS - 2)
     step = np.maximum(np.diff(knots)[below], np.finfo(float).tiny)
     return knots, below, np.clip((omega - knots[below]) / step, 0, 1)
 
@@ -245,4 +245,5 @@ def _gather(below, above, x):
     """
     upper = np.bincount(below, x * above, minlength=_KNOTS)
     lower = np.bincount(below, x, minlength=_KNOTS) - upper
-    return lower + np.roll(upper, 1)  # the last knot is below no feature
+    lower[1:] += upper[:-1]  # the last knot is below no feature
+    return lower

@@ -198,15 +198,11 @@ class Fit:
     def score(self, X) -> np.ndarray:
         """``Xw + b``, (n,); stored for the last X, which is scored several times."""
         if not self._last or self._last[0] is not X:
-            self.know(X, np.asarray(X @ self.coef).ravel() + self.intercept)
+            self._last[:] = X, np.asarray(X @ self.coef).ravel() + self.intercept
         return self._last[1]
 
-    def know(self, X, score) -> None:
-        """Store the scores of rows."""
-        self._last[:] = X, score
 
-
-def stationarity(fit, rows, solved=SOLVED) -> float:
+def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:
     """Size of the gradient of the objective in units of its random-walk size.
 
     About 0 if the rows trained the model, about 1 or more for other rows.
@@ -219,6 +215,8 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
         Slopes below it count as it does, because solvers stop there. With 0 the
         gradient of a model that separates its rows is measured by its own small slopes:
         it may be near 1 although the rows trained the model.
+    enough : float, default=0.0
+        An upper bound is returned in its place if it is not greater, in half the time.
 
     Returns
     -------
@@ -250,14 +248,22 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
     c, X = objective.case_weight(sample), sample.X
     neg, pos = objective.class_weight
     total = neg * rows.n_neg + pos * rows.n_pos
-    force = every * (g**2 + solved**2 * total * c)
+    force = g**2 + solved**2 * total * c
+    # a coefficient that L1 set to 0 may be at rest on other rows, too
+    judged = (pull != 0) | (fit.coef != 0)
+    if enough:  # Σ g²(x − x̄)² ≥ min(g²/weight) Σ weight (x − x̄)², which is cached
+        least = rows.spread[1] * (force / sample.weight).min()
+        bounded = judged & (least > 0)
+        ratio = pull[bounded] ** 2 / least[bounded]
+        if len(ratio) and ratio.mean() <= enough**2:
+            return float(np.sqrt(ratio.mean()))
+    force *= every
     square = force @ (X.multiply(X) if sparse.issparse(X) else X**2)
     walk = square
     if objective.intercept != "none":
         # Σ g²(x − x̄)² = Σ g²x² − x̄² Σ g²
         walk = square - (force @ X) ** 2 / force.sum()
-    # a coefficient that L1 set to 0 may be at rest on other rows, too
-    varies = (walk > 1e-12 * square) & ((pull != 0) | (fit.coef != 0))
+    varies = judged & (walk > 1e-12 * square)
     if not varies.any():
         return float("nan")
     return float(np.sqrt(np.mean(pull[varies] ** 2 / walk[varies])))

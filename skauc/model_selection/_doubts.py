@@ -153,7 +153,7 @@ def warn_of_copies(X, positive, groups=None) -> None:
     """Issue the sentence about copies, near ones of numbers included."""
     array = np.asarray(X)
     if groups is None and array.ndim == 2 and array.dtype.kind in "biuf":
-        warn(_copies_among(Rows.of(array, positive)))
+        warn(_copies_among(Rows.of(array, positive, missing=True)))
     else:
         warn(equal_rows(X, positive, groups))
 

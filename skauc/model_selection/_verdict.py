@@ -24,7 +24,7 @@ from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from ..leave_pair_out._objective import stationarity
+from ..leave_pair_out._objective import WALK_ROWS, stationarity
 from ..statistics._moments import class_moments
 from .reading._estimators import (
     TAKE_BLOCKS,
@@ -45,7 +45,7 @@ NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features
 # below .003; other rows, unless they are separated, had more than .04 (13 designs)
 _MOVED = 0.02
 _TOLERANCE, _UNITS = 1e-3, 100.0  # largest tol of such a solver, and ratio of units
-_COLUMNS = 200  # means of so many columns tell two samples apart
+_COLUMNS = 50  # means of so many columns tell two samples apart
 _SAME_MEAN = 0.01  # standard errors between equal means; other samples differ by √2
 PARALLEL = 1e-6  # distance of the scores of two fits to the same rows
 _SAME_ROW = 1e-6  # relative difference of a stored row from the same row
@@ -108,14 +108,15 @@ def judge_rows(model: FittedModel, clones, in_search=False) -> str:
     )
     gradient, same = np.inf, None
     if repeatable:
+        same = _same_means(scored)
+        same = _keeps_rows(scored, not clones) if same is None else same
         # with 1 or 2 features it is small on other rows, too, once in a hundred cases
         free = min(len(model.score), int(np.count_nonzero(model.w_front)))
-        if free > 2 and is_parallel(model):
+        asked = same is False or not in_search
+        if asked and free > 2 and is_parallel(model):
             gradient = stationarity(model.fit, model.front)
         if gradient <= _AT_REST:
             return DETECTED
-        same = _same_means(scored)
-        same = _keeps_rows(scored, not clones) if same is None else same
         if same is False and not scored.dropped:  # it may have seen weight 0
             return HELD_OUT
         # without a gradient, a clone adds little to the evidence of the step
@@ -146,7 +147,7 @@ def _moved(model):
     if fit is None or not len(units):
         return False
     steps, most = (getattr(linear, name, None) for name in ("n_iter_", "max_iter"))
-    stopped = None not in (steps, most) and np.max(steps) >= most
+    stopped = steps is not None and most is not None and np.max(steps) >= most
     stopped |= "sag" in str(getattr(linear, "solver", ""))  # by the coefficients alone
     tol = getattr(linear, "tol", 0.0)
     if stopped or tol > _TOLERANCE or units.max() > _UNITS * units.min():
@@ -156,7 +157,8 @@ def _moved(model):
     here, at_zero = (np.sqrt(np.mean(slope**2)) for slope in slopes)
     # solvers stop where the mean gradient of every feature is below tol
     left = tol * np.sqrt(front.n) * units.max()
-    return bool(stationarity(fit, front) * here > _MOVED * at_zero + left)
+    enough = (_MOVED * at_zero + left) / max(here, 1e-300)
+    return stationarity(fit, front, enough=enough) > enough
 
 
 def judge_blocks(sample, blocks, matrix, codes, weight, question):
@@ -196,13 +198,14 @@ def _same_means(scored):
         X = numeric(rows)
         if not issparse(X):
             every = X.shape[1] // _COLUMNS + 1
-            if not (X[:, ::every] != X[0, ::every]).any():
-                every = 1  # constant columns prove nothing
+            some = X[:: len(X) // WALK_ROWS + 1, ::every]
+            if not (some != some[0]).any():
+                every, some = 1, X  # constant columns prove nothing
             X, kept = X[:, ::every], step.mean_[::every]
             n, eps = len(X), np.finfo(X.dtype if X.dtype.kind == "f" else float).eps
-            error = np.nanstd(X, axis=0, dtype=float) / np.sqrt(n)
+            error = np.nanstd(some, axis=0, dtype=float) / np.sqrt(n)
             # a scaler may have been fitted with or without the weights
-            means = [np.nanmean(X, axis=0)]
+            means = [(np.nanmean if np.isnan(X.sum()) else np.mean)(X, axis=0)]
             if scored.weight is not None:
                 valid = np.ma.masked_invalid(X)
                 means.append(np.ma.average(valid, axis=0, weights=scored.weight).data)

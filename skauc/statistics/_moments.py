@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from ._block_matrix import BlockMatrix
 from ._checks import RANGE, as_numbers, check_flag, check_weights, columns_named
@@ -389,10 +389,8 @@ def _sparse(X, group, weight, featurewise):
 
 
 def positive_eigen(A, rank=RANK):
-    """Eigenvalues of a symmetric matrix beyond rounding, with their eigenvectors.
-
-    The matrix is overwritten.
-    """
-    values, vectors = linalg.eigh(A, overwrite_a=True, check_finite=False)
+    """Eigenvalues of a symmetric matrix beyond rounding, with their eigenvectors."""
+    # NumPy's divide and conquer takes four fifths of the time of SciPy's default
+    values, vectors = np.linalg.eigh(A)
     first = np.count_nonzero(values <= max(rank * values[-1], _TINY))
     return values[first:], vectors[:, first:]

@@ -111,14 +111,14 @@ class Rows:
     group: np.ndarray | None = None
 
     @classmethod
-    def of(cls, X, positive, weight=None, group=None) -> Rows:
+    def of(cls, X, positive, weight=None, group=None, *, missing=False) -> Rows:
         """Rows in float64, without rows of weight 0.
 
-        A missing number becomes 0, and as many columns again mark the missing ones.
+        If numbers may be ``missing``, any becomes 0, and as many columns again mark it.
         """
         X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
         X = X.astype(float, copy=False)
-        if np.isnan(X.sum()):
+        if missing and np.isnan(X.sum()):
             X = dense(X)
             X = np.hstack([np.where(np.isnan(X), 0.0, X), np.isnan(X)])
         weight = np.ones(len(positive)) if weight is None else weight

@@ -41,7 +41,7 @@ def full(model):
 
 def square(scatter, values, model):
     """``V diag(values) Vᵀ + values₀ (I − VVᵀ)`` as a matrix."""
-    V = scatter.combine(np.eye(len(scatter.values)), model.rows)
+    V = scatter.combine(np.eye(len(scatter.values)), model.rows).T
     rest = values[-1] if scatter.multiplicity[-1] else 0.0
     return (V * (values[:-1] - rest)) @ V.T + rest * np.eye(len(V))
 
@@ -64,7 +64,7 @@ def test_scatter_equals_that_of_all_standardised_features(n_neg, n_pos, P):
     model = learnt(*made(n_neg, n_pos, P))
     scatter, (W, d) = model.learnt.scatter, full(model)
     np.testing.assert_allclose(np.diag(W), n_neg + n_pos - 2)
-    V = scatter.combine(np.eye(len(scatter.values)), model.rows)
+    V = scatter.combine(np.eye(len(scatter.values)), model.rows).T
     np.testing.assert_allclose((V * scatter.values) @ V.T, W, atol=1e-9)
     np.testing.assert_allclose(scatter.b, V.T @ d, atol=1e-9)
     w = np.arange(1.0, P + 1)
@@ -90,11 +90,13 @@ def test_inverse_wishart_has_the_largest_evidence(n_neg, n_pos, P):
         )
 
     a = covariance.df - n
-    best = evidence(a, covariance.scale)
+    # (as + 0)/(a + n − 2) in the null space
+    scale = covariance.values[-1] * (a + n - 2) / model.learnt.scatter.spread.mean()
+    best = evidence(a, scale)
     for factor in (0.97, 1.03):
-        assert best > evidence(a, covariance.scale * factor)
+        assert best > evidence(a, scale * factor)
     for other in P * np.append(2.0 ** np.arange(-4, 6), 1e4):
-        grid = covariance.scale * other / a * np.geomspace(0.2, 5, 41)
+        grid = scale * other / a * np.geomspace(0.2, 5, 41)
         assert best >= max(evidence(other, s) for s in grid) - 1e-3
 
 
@@ -102,9 +104,10 @@ def test_covariance_of_equal_classes_is_the_posterior_mean():
     model = learnt(*made(40, 40, 6, signal=0.0))
     W, _ = full(model)
     covariance, scatter = model.learnt.models[0].covariance, model.learnt.scatter
-    a = covariance.df - 80
-    expected = (covariance.scale * np.eye(6) + W) / (a + 78)
-    found = square(scatter, covariance.values / scatter.spread.mean(), model)
+    a, values = covariance.df - 80, covariance.values / scatter.spread.mean()
+    # the last of the values, (as + 0)/(a + n − 2), is that of the null space
+    expected = values[-1] * np.eye(6) + W / (a + 78)
+    found = square(scatter, values, model)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
     # noise of the difference: Σ (1/n₀ + 1/n₁) ν/(ν − 2), when the classes vary alike
     noise = square(scatter, covariance.noise, model)
@@ -119,7 +122,7 @@ def test_cross_validated_variances_are_those_of_new_rows():
     positive = np.arange(50) % 2 == 1
     model = learnt(rng.standard_normal((50, 40)) @ root, positive)
     scatter, (_, cross) = model.learnt.scatter, model.learnt.models
-    V = scatter.combine(np.eye(len(scatter.values)), model.rows)
+    V = scatter.combine(np.eye(len(scatter.values)), model.rows).T
     fresh = rng.standard_normal((20000, 40)) @ root * scatter.inverse_scale
     truth = ((fresh @ V) ** 2).mean(axis=0)
     sample = scatter.values / 48
@@ -156,7 +159,7 @@ def test_noise_of_the_difference_is_that_of_permuted_labels(law, shape):
         _, _, V = np.linalg.svd(X - means[turned.astype(int)], full_matrices=False)
         b = (V[: n - 2] @ d)[::-1]
         squares.append(np.append(b**2, d @ d - b @ b))
-    covariance, squares = model.learnt.models[-1].covariance, np.array(squares)
+    covariance, squares = model.weighted[0][-1].covariance, np.array(squares)
     expected = squares.mean(axis=0)
     noise = covariance.noise * covariance.multiplicity / scatter.excess
     assert noise.sum() == pytest.approx(expected.sum(), rel=0.1)
@@ -170,7 +173,7 @@ def test_noise_of_the_difference_is_that_of_permuted_labels(law, shape):
 
 def test_independent_features_are_all_effective_dimensions():
     X = np.random.default_rng(0).standard_normal((30, 5000))
-    signals = learnt(X, np.arange(30) % 2 == 1).learnt.models[-1]
+    signals = learnt(X, np.arange(30) % 2 == 1).weighted[0][-1]
     assert 4000 < signals.covariance.multiplicity[-1] < 5000
 
 

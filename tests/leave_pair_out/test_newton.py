@@ -125,8 +125,13 @@ def test_equal_rows_have_equal_coordinates():
 def test_stationarity_detects_training_rows(loss, shape):
     rows, fit = rows_and_fit(loss, 1.0, *shape)
     X, positive = draw(*shape, seed=1)
+    other = Rows.of(X, positive)
     assert stationarity(fit, rows) < 0.01
-    assert stationarity(fit, Rows.of(X, positive)) > 0.4
+    assert stationarity(fit, other) > 0.4
+    for found in (rows, other):  # a bound is returned only where it is small enough
+        exact = stationarity(fit, found)
+        assert exact <= stationarity(fit, found, enough=1e3 * exact) < 1e3 * exact
+        assert stationarity(fit, found, enough=0.9 * exact) == exact
 
 
 def test_stationarity_ignores_origin_and_units():

@@ -17,6 +17,7 @@ from sklearn.exceptions import UndefinedMetricWarning, UnsetMetadataPassedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import (
     LogisticRegression,
+    LogisticRegressionCV,
     Ridge,
     RidgeClassifier,
     RidgeClassifierCV,
@@ -152,6 +153,7 @@ HELD_OUT = pytest.mark.filterwarnings("ignore:.* treated as held-out rows")
 IN_FOLDS = {
     "logistic": LogisticRegression(),
     "strong penalty": LogisticRegression(C=0.01),
+    "chosen penalty": LogisticRegressionCV(Cs=[0.1, 1.0], cv=3),
     "squared hinge": LinearSVC(),
     "ridge": RidgeClassifier(),
     "discriminant": LinearDiscriminantAnalysis(),
@@ -161,6 +163,7 @@ IN_FOLDS = {
 
 
 @HELD_OUT
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # LogisticRegressionCV's defaults
 @pytest.mark.parametrize("name", IN_FOLDS)
 def test_held_out_rows_of_cross_validation(name):
     """The evidence that needs no fit recognises folds of 24 to 40 rows."""

@@ -88,7 +88,8 @@ class ScoredRows:
         """The rows as they were given; their decisions if they are not numbers."""
         last = self.codes == self.codes.max()
         try:
-            return Rows.of(check_features(self.X, len(self.y)), last)
+            X = check_features(self.X, len(self.y))
+            return Rows.of(X, last, missing=True)
         except (TypeError, ValueError):  # texts, categories, or missing values
             return Rows.of(self.front, last)
 
@@ -274,13 +275,7 @@ class FittedModel:
             return None, f"{self.name} was trained on more than two classes"
         if self.scored.opened.resampled_by is not None:
             return None, f"{self.scored.opened.resampled_by} resampled the rows"
-        fit, reason = objective_of(self.linear, self.front, flipped=self.flipped)
-        if fit is not None:
-            # a discriminant, which is solved again, has another direction
-            size = np.abs(fit.coef).max()
-            if np.abs(fit.coef - size * self.w_front).max() <= 1e-12 * size:
-                fit.know(self.front.X, size * self.score + fit.intercept)
-        return fit, reason
+        return objective_of(self.linear, self.front, flipped=self.flipped)
 
 
 def fitted_models(
