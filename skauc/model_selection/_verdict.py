@@ -6,8 +6,9 @@ the first clone is compared with D_b between the two clones: D < .1 D_b if the r
 trained the model, and D of the size of D_b or larger if they did not. For solvers that
 draw random numbers, further clones show how far fits to the same rows differ. Cheaper
 evidence is used first: the gradient of a smooth objective is 0 on its training rows,
-a scaler in front stores their means, a support vector machine some of them. A
-scorer fits no clones: its rows are training rows, unless this evidence contradicts it.
+with an L1 penalty one of its subgradients, a scaler in front stores their means, a
+support vector machine some of them. A scorer fits no clones: its rows are training
+rows, unless this evidence contradicts it.
 """
 
 from dataclasses import replace
@@ -33,7 +34,9 @@ _AT_REST = 0.01  # gradient, in units of its random walk, at which solvers stop
 NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features
 # Gradient beyond which other rows or weights were fitted, in units of the random walk
 # of the slopes at score 0. Solvers that converged in features of similar units stop
-# below .003; other rows, unless they are separated, had more than .04 (13 designs)
+# below .003; other rows, unless they are separated, had more than .04 (13 designs; with
+# L1 and elastic net, in 15 designs of other units, means, weights and dtypes, no
+# training rows of 6480 fits were taken for other rows)
 _MOVED = 0.02
 _TOLERANCE, _UNITS = 1e-3, 100.0  # largest tol of such a solver, and ratio of units
 _COLUMNS = 200  # means of so many columns tell two samples apart
@@ -131,7 +134,7 @@ def _moved(model):
     steps, most = (getattr(linear, name, None) for name in ("n_iter_", "max_iter"))
     stopped = None not in (steps, most) and np.max(steps) >= most
     tol = getattr(linear, "tol", 0.0)
-    # sag and saga stop early in features of other units
+    # sag and saga stop early where features have other units
     slow = 10.0 if "sag" in str(getattr(linear, "solver", "")) else 1.0
     if stopped or tol * slow > _TOLERANCE or slow * units.max() > _UNITS * units.min():
         return False  # such solvers leave a gradient on their training rows, too
