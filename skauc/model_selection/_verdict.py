@@ -6,9 +6,10 @@ the first clone is compared with D_b between the two clones: D < .1 D_b if the r
 trained the model, and D of the size of D_b or larger if they did not. For solvers that
 draw random numbers, further clones show how far fits to the same rows differ. Cheaper
 evidence is used first: the gradient of a smooth objective is 0 on its training rows,
-a scaler in front stores their means, a support vector machine some of them. A
-scorer fits no clones: its rows are training rows in a search that fits and scores all
-rows, and are assumed to be in all others, unless this evidence contradicts it.
+with an L1 penalty one of its subgradients, a scaler in front stores their means, a
+support vector machine some of them. A scorer fits no clones: its rows are training rows
+in a search that fits and scores all rows, and are assumed to be in all others, unless
+this evidence contradicts it.
 """
 
 from collections import deque
@@ -42,7 +43,9 @@ _AT_REST = 0.01  # gradient, in units of its random walk, at which solvers stop
 NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features
 # Gradient beyond which other rows or weights were fitted, in units of the random walk
 # of the slopes at score 0. Solvers that converged in features of similar units stop
-# below .003; other rows, unless they are separated, had more than .04 (13 designs)
+# below .003; other rows, unless they are separated, had more than .04 (13 designs; with
+# L1 and elastic net, in 15 designs of other units, means, weights and dtypes, no
+# training rows of 6480 fits were taken for other rows)
 _MOVED = 0.02
 _TOLERANCE, _UNITS = 1e-3, 100.0  # largest tol of such a solver, and ratio of units
 _COLUMNS = 50  # means of so many columns tell two samples apart
