@@ -63,8 +63,8 @@ RIDGE = LogisticRegression(max_iter=5_000)
 class Case:
     """One line of a table of ratios.
 
-    ``shape`` is that of X; ``goal`` is the largest ratio that is aimed at (NaN: none);
-    ``training`` is the same search, scored on its training rows.
+    ``shape`` is that of X, ``goal`` the largest ratio that is aimed at (NaN: none), and
+    ``training`` the same search, scored on its training rows.
     """
 
     what: str
@@ -80,9 +80,8 @@ class Case:
         """The case, measured."""
         sides = [side for side in (self.ours, self.theirs, self.training) if side]
         times = np.maximum(seconds(*sides, repeats=self.repeats), 1e-9)
-        own, other, *_ = np.median(times, axis=0).tolist()
-        ratios = np.median(times[:, :1] / times[:, 1:], axis=0).tolist()
-        ratio, training = [*ratios, np.nan][:2]
+        own, other, *_ = np.median(times, axis=0)
+        ratio, training, *_ = *np.median(times[:, :1] / times[:, 1:], axis=0), np.nan
         row = {"what": self.what, "peer": self.peer}
         row |= {"n": self.shape[0], "P": self.shape[1]}
         row |= {"seconds": own, "peer_seconds": other, "ratio": ratio}
@@ -178,8 +177,8 @@ def _against_folds(what, model, grid, rows, goal, prior="adaptive", **how):
         partial(GridSearchCV(model, grid, scoring=scoring, cv=cv).fit, *rows)
         for scoring, cv in ((scorer, split), ("roc_auc", 5), ("roc_auc", split))
     )
-    fits = partial(from_empty_cache, ours), peer
-    return Case(what, "GridSearchCV cv=5", rows[0].shape, *fits, goal, **how)
+    sides = rows[0].shape, partial(from_empty_cache, ours), peer
+    return Case(what, "GridSearchCV cv=5", *sides, goal, **how)
 
 
 def text(fast):
@@ -286,10 +285,9 @@ def intervals(fast):
         y, repeats = (rng.random(n) < 0.3).astype(int), 3 if n > 100_000 else 7
         a, b = (1 / (1 + np.exp(-rng.standard_normal(n) - y)) for _ in range(2))
         yield from _points(n, y, a, repeats)
-        auc, paired = skauc.auc_estimate, skauc.compare_auc
-        delong = partial(_interval, method="delong")
+        delong, paired = partial(_interval, method="delong"), skauc.compare_auc
         for what, module, function, ours, scores in (
-            ("AUC", "sklearn.metrics", "roc_auc_score", auc, (a,)),
+            ("AUC", "sklearn.metrics", "roc_auc_score", skauc.auc_estimate, (a,)),
             ("DeLong interval", "confidenceinterval", "roc_auc_score", delong, (a,)),
             ("paired DeLong test", "MLstatkit", "Delong_test", paired, (a, b)),
         ):

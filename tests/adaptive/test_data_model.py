@@ -105,7 +105,6 @@ def test_covariance_of_equal_classes_is_the_posterior_mean():
     W, _ = full(model)
     covariance, scatter = model.learnt.models[0].covariance, model.learnt.scatter
     a, values = covariance.df - 80, covariance.values / scatter.spread.mean()
-    # the last of the values, (as + 0)/(a + n − 2), is that of the null space
     expected = values[-1] * np.eye(6) + W / (a + 78)
     found = square(scatter, values, model)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
