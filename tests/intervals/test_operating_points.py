@@ -531,3 +531,10 @@ def test_many_points_are_written_in_twenty_rows():
         for _ in range(2)
     )
     assert "… and 30 more" in repr(first.compare(other, n_resamples=20))
+
+
+def test_thresholds_meet_scores_of_single_precision():
+    y, score = np.array([0, 0, 1, 1, 1]), np.float32([0.2, 0.7, 0.2, 0.7, 0.9])
+    for given in (score, score.astype(float)):
+        found = operating_points(y, given, threshold=[0.7, 0.9]).to_frame()
+        assert found["estimate"]["sensitivity"].tolist() == [2 / 3, 1 / 3]

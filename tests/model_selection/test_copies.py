@@ -10,10 +10,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -29,6 +30,7 @@ from skauc import (
     cv_auc_scorer,
     ebauc_scorer,
     lpo_auc_scorer,
+    make_cbauc_scorer,
     search_posterior,
 )
 
@@ -274,3 +276,23 @@ def test_copies_of_one_group_are_left_out_together():
         compare_cross_val_auc([MODEL, Any()], X, y, folds, groups=which)
     with pytest.warns(UntrustedAUCWarning, match="40 of 100 rows are copies"):
         bootstrap_auc(MODEL, X, y, n_resamples=3, groups=np.arange(100))
+
+
+def test_copies_are_found_behind_a_step_that_makes_rows_equal():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), np.arange(200) < 20
+    more = np.r_[np.arange(200), np.tile(np.arange(20), 8)]
+    model = make_pipeline(KBinsDiscretizer(), LogisticRegression())
+    with pytest.warns(UntrustedAUCWarning, match="160 of 360 rows are copies"):
+        bayesian_val_score(model, X[more], y[more])
+    assert not bayesian_val_score(model, X, y).warnings
+
+
+def test_categories_of_boosted_trees_are_rows_of_any_kind():
+    rng = np.random.default_rng(0)
+    city = pd.Categorical(rng.choice(list("abc"), 90))
+    X, y = pd.DataFrame({"age": rng.normal(size=90), "city": city}), np.arange(90) % 2
+    model = HistGradientBoostingClassifier(max_iter=3).fit(X, y)
+    expected = (roc_auc_score(y, model.predict_proba(X)[:, 1]) * 90 + 0.5) / 91
+    score = make_cbauc_scorer(rows="held-out")(model, X, y)
+    assert score == pytest.approx(expected)

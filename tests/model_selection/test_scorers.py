@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -32,15 +33,17 @@ from sklearn.model_selection import (
     cross_val_score,
     cross_validate,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn_versions import l1_part
 
 from skauc import (
     AdaptivePrior,
+    GaussianAUCClassifier,
     NormalInverseWishart,
     ResubstitutionSplit,
     UntrustedAUCWarning,
@@ -455,13 +458,40 @@ def test_a_fold_that_a_curved_model_contradicts_is_held_out(model, count_fits):
     assert len(fits) == 5 + 5
 
 
+UNITS = FunctionTransformer(partial(np.multiply, np.geomspace(1, 1e4, 6)))
+UNKNOWN = {
+    "three classes": (LogisticRegression(), 3),
+    "no objective": (GaussianAUCClassifier(shrinkage="auto"), 2),
+    "unlike units": (make_pipeline(UNITS, LogisticRegression()), 2),
+    "curved": (GaussianNB(), 2),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The AUC of a classifier that is neither linear")
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_rows_of_a_search_are_known_and_all_others_judged_or_doubted(name):
+    (model, n_classes), doubt = UNKNOWN[name], "It could not be detected"
+    y = np.arange(len(X)) % n_classes
+    for _ in range(2):  # in every search
+        with pytest.warns(UntrustedAUCWarning, match=doubt):
+            cross_val_score(model, X, y, scoring=cbauc_scorer, cv=2)
+    search = GridSearchCV(model, {}, scoring=cbauc_scorer, cv=ResubstitutionSplit())
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", doubt)
+        score = search.fit(X, y).best_score_
+        pickle.loads(pickle.dumps(search))
+    assert score == make_cbauc_scorer(rows="training")(search.best_estimator_, X, y)
+
+
 UNSETTLED = {
     "lbfgs": LogisticRegression(),
     "five steps": LogisticRegression(max_iter=5),
     "liblinear": LogisticRegression(solver="liblinear", tol=0.01),
     "saga": LogisticRegression(solver="saga", tol=0.1, random_state=0),
-    "l1": clone(L1).set_params(C=1e3),
-    "elastic net": LogisticRegression(solver="saga", C=1e3, **l1_part(0.5)),
+    "l1": clone(L1).set_params(C=1e3, random_state=0),
+    "elastic net": LogisticRegression(
+        solver="saga", C=1e3, random_state=0, **l1_part(0.5)
+    ),
     "squared hinge": LinearSVC(random_state=0),
     "sag": RidgeClassifier(solver="sag", tol=0.01, random_state=0),
 }

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from skauc import AUCPosteriorDisplay, bayesian_val_score, cbauc_scorer
+from skauc import AUCPosteriorDisplay, bayesian_val_score, make_cbauc_scorer
 from skauc.results import AUCPosterior, PairwiseAUCPosterior
 
 PAIRS = {
@@ -87,6 +87,7 @@ def test_of_a_model_it_has_the_names_of_the_classes():
     assert list(posterior.pairs) == list(combinations(["ant", "bee", "cow"], 2))
     model = LogisticRegression().fit(X, names)
     choices = [pair.choice() for pair in posterior.pairs.values()]
-    assert cbauc_scorer(model, X, names) == pytest.approx(np.mean(choices), rel=1e-12)
+    score = make_cbauc_scorer(rows="training")(model, X, names)
+    assert score == pytest.approx(np.mean(choices), rel=1e-12)
     display = AUCPosteriorDisplay.from_estimator({"three": model}, X, names)
     assert display.posterior["three"].mean() == posterior.mean()
