@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaincc, gammaincinv, ndtr, ndtri
+from scipy.special import betaincc, ndtr, ndtri
 
 from .._validation import check_either
 from ..statistics._checks import check_numbers, check_option, refuse_ignored
@@ -23,7 +23,6 @@ from ._limits import bisected, continuous, score_limits
 _NO_VARIANCE = 1e-28  # of scores of correlation 1, which is rounding
 # Gauss–Legendre; 64 nodes leave 1e-13 for |r| ≤ ½ and 1e-9 for the one term of r > ½
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
-_QUANTILES = np.arange(1, 10, 2) / 10  # five of a law, whose mean stands for its own
 _INSIDE = 1e-9  # AUCs 0 and 1 have no variance
 _LEAST_ROWS = 2  # least rows of a class with a variance
 _MOST_ROWS = 2.0**40  # about 10¹², the limit of the search
@@ -73,7 +72,7 @@ VARIANCES: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Parameters of a study, without its size; arrays with a last axis of length 1.
+    """Parameters of a study, without its size; arrays that broadcast.
 
     ``reference`` is the second AUC of ``two``, or the AUC under the null hypothesis,
     whose ``border`` lies the margin beside it. Differences with the signs ``sides``
@@ -109,9 +108,8 @@ class Plan:
         signs = {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[alternative]
         border = checked[1] - signs[0] * margin
         if not two:  # the test needs the variance at the border
-            check_numbers("null less margin", border, 0, 1, closed="neither")
-        law = two, _correlations(correlation), signs, method
-        return cls(*(values[..., None] for values in (*checked, border)), *law)
+            check_numbers("null moved by margin", border, 0, 1, closed="neither")
+        return cls(*checked, border, two, _correlations(correlation), signs, method)
 
     def variance(self, auc, auc2, *sizes):
         """Variance of the AUC, or of the difference of two."""
@@ -122,10 +120,9 @@ class Plan:
         covariance = binormal_covariance(auc, auc2, *sizes, *self.correlation)
         return np.maximum(of(auc, *sizes) + of(auc2, *sizes) - 2 * covariance, 0.0)
 
-    def score_variance(self, observed, share, *sizes):
-        """V of the score interval of an observed AUC, of ``share`` of its variance."""
-        scale = share * self.variance(observed, observed, *sizes)
-        scale = scale / (observed * (1 - observed))
+    def score_variance(self, observed, *sizes):
+        """V of the score interval of an observed AUC."""
+        scale = self.variance(observed, observed, *sizes) / (observed * (1 - observed))
 
         def larger(a):
             return np.maximum(balanced_variance(a, *sizes), scale * a * (1 - a))
@@ -134,22 +131,18 @@ class Plan:
 
     def power(self, *sizes):
         """Probability of a significant test."""
-        sizes = [np.asarray(n)[..., None] for n in sizes]
-        z = -ndtri(self.alpha / len(self.sides))
-        return sum(self._rejects(z, side, *sizes) for side in self.sides).mean(axis=-1)
+        return sum(self._rejects(side, *sizes) for side in self.sides)
 
-    def _rejects(self, z, side, *sizes):
-        """Probability of a significant test on a side, for shares of the variance."""
+    def _rejects(self, side, *sizes):
+        """Probability of a significant test on a side."""
+        z = -ndtri(self.alpha / len(self.sides))
         # a difference of −1 to 1 is taken to 0 to 1, as an AUC is
         mid, span = (self.reference, 2) if self.two else (0.5, 1)
         own, border = (0.5 + side * (a - mid) / span for a in (self.auc, self.border))
         variance = self.variance(self.auc, self.reference, *sizes)
-        # an estimated variance is a multiple of χ²/df
-        half = np.minimum(*sizes) / 2
-        shares = gammaincinv(half, _QUANTILES) / half
 
         def significant(r):
-            return r >= z * np.sqrt(self._estimated(side * r, shares, *sizes))
+            return r >= z * np.sqrt(self._estimated(side * r, *sizes))
 
         # of a perfect ranking, which counts as half a pair less
         most = span * (1 - border) - 1 / (8 * sizes[0] * sizes[1])
@@ -157,34 +150,33 @@ class Plan:
         if self.method == "obuchowski":  # pROC's plan of Mann and Whitney's test
             reach = z * np.sqrt(self.variance(self.border, self.border, *sizes))
             return possible * ndtr((own - border - reach) / np.sqrt(variance))
-        reach = bisected(significant, most, 0.0, halvings=30)  # 1e-9
+        # above level ½ the border itself is significant
+        reach = bisected(significant, most, -span * border, halvings=31)  # 1e-9
         least = np.where(possible, border + reach / span, 1.0)
         # the beta law of this mean and variance; a score twice has no variance
         n = own * (1 - own) / np.maximum(variance / span**2, _NO_VARIANCE) - 1
-        return betaincc(own * n, (1 - own) * n, np.minimum(least, 1.0))
+        return betaincc(own * n, (1 - own) * n, np.clip(least, 0.0, 1.0))
 
-    def _estimated(self, gap, share, *sizes):
+    def _estimated(self, gap, *sizes):
         """Variance in a test that finds the border exceeded by ``gap``."""
         if not self.two:
             observed = np.clip(self.border + gap, _INSIDE, 1 - _INSIDE)
-            return self.score_variance(observed, share, *sizes)(self.border)
-        # three quarters of what is found in excess belong to the lower AUC
-        found = np.abs(self.border - self.reference + gap)
-        excess = found - np.abs(self.auc - self.reference)
-        higher = np.maximum(self.auc, self.reference) + excess / 4
-        pair = np.clip((higher, higher - found), _INSIDE, 1 - _INSIDE)
-        return share * self.variance(*pair, *sizes)
+            return self.score_variance(observed, *sizes)(self.border)
+        # each AUC makes half of what is found in excess
+        middle = (self.auc + self.reference) / 2
+        half = (self.border - self.reference + gap) / 2
+        pair = np.clip((middle + half, middle - half), _INSIDE, 1 - _INSIDE)
+        return self.variance(*pair, *sizes)
 
     def width(self, *sizes):
         """Width of the interval whose estimate is the true AUC, or difference."""
-        sizes = [np.asarray(n)[..., None] for n in sizes]
         tail = self.alpha / 2
         if self.two:
             error = np.sqrt(self.variance(self.auc, self.reference, *sizes))
-            return (-2 * ndtri(tail) * error)[..., 0]
-        variance = self.score_variance(self.auc, 1.0, *sizes)
+            return -2 * ndtri(tail) * error
+        variance = self.score_variance(self.auc, *sizes)
         low, high = score_limits(self.auc, variance, tail, tail)
-        return (high - low)[..., 0]
+        return high - low
 
 
 def _correlations(correlation):

@@ -170,7 +170,7 @@ def test_sizes_are_the_least(method):
         ({"margin": -1}, r"margin must lie in \[0, 1\), got -1.0"),
         (
             {"margin": 0.6, "alternative": "greater"},
-            r"null less margin must lie in \(0, 1\), got -0.0999",
+            r"null moved by margin must lie in \(0, 1\), got -0.0999",
         ),
         ({"auc": "x"}, r"auc must hold numbers, got 'x'"),
         (
