@@ -156,8 +156,8 @@ def test_sizes_are_the_least(method):
     ("options", "text"),
     [
         ({"auc": [0.7, -1]}, r"auc must lie in \(0, 1\), got -1.0"),
-        ({"n_pos": 1}, r"n_pos must be finite and >= 2, got 1.0"),
-        ({"n_neg": np.inf}, r"n_neg must be finite and >= 2, got inf"),
+        ({"n_pos": 1}, r"n_pos must lie in \[2, 1.09.*e\+12\], got 1.0"),
+        ({"n_neg": np.inf}, r"n_neg must lie in \[2, .*\], got inf"),
         (
             {"auc2": 0.7, "correlation": 2},
             r"correlation must lie in \[-1, 1\], got 2.0",
@@ -193,7 +193,7 @@ TOO_LARGE = r"needs a larger effect or width, got a study of more than 2\*\*40"
         ({"power": 0.8, "width": 0.1}, "needs either power or width, got power and"),
         ({"power": 1.0}, r"power must lie in \(0, 1\), got 1.0"),
         ({"width": 0}, r"width must lie in \(0, 1\), got 0.0"),
-        ({"power": 0.8, "ratio": 0}, "ratio must be finite and > 0, got 0.0"),
+        ({"power": 0.8, "ratio": 0}, r"ratio must lie in \(0, .*\), got 0.0"),
         ({"power": 0.8, "null": 0.8}, TOO_LARGE),
         ({"power": 0.8, "null": 0.9, "alternative": "greater"}, TOO_LARGE),
         ({"power": 0.8, "null": 0.7, "alternative": "less"}, TOO_LARGE),
