@@ -20,7 +20,7 @@ from ..statistics._types import ArrayLike, Values
 from ..statistics._wald import check_alternative
 from ._limits import bisected, continuous, score_limits
 
-_NO_VARIANCE = 1e-28  # of scores of correlation 1, which is rounding
+_NO_VARIANCE = 1e-28  # in place of 0, that of equal scores of correlation 1
 # Gauss–Legendre; 64 nodes leave 1e-13 for |r| ≤ ½ and 1e-9 for the one term of r > ½
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _INSIDE = 1e-9  # AUCs 0 and 1 have no variance
