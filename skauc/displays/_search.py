@@ -234,7 +234,9 @@ class SearchDisplay(Display):
         params = [{n: p[n] for n in names if n in p} for p in self.posterior.params]
         joint = ",\n" if len(params) < _MANY else ", "
         texts = [
-            _text(*row, joint) for row in zip(params, self.posterior.row, strict=True)
+            joint.join(f"{n.rpartition('__')[2]}={shown(v)}" for n, v in p.items())
+            or str(row)
+            for p, row in zip(params, self.posterior.row, strict=True)
         ]
         style = {"color": self._colour(), "label": f"{confidence_level:.0%} interval"}
         self.intervals_ = self._rows_of_intervals(texts, mean, low, high, **style)
@@ -259,12 +261,6 @@ def scale_of(values) -> str:
         return "linear"
     log, plain = (np.std(np.diff(v)) / np.ptp(v) for v in (np.log(values), values))
     return "log" if log < plain else "linear"
-
-
-def _text(params, name, joint):
-    if not params:
-        return str(name)
-    return joint.join(f"{n.rpartition('__')[2]}={shown(v)}" for n, v in params.items())
 
 
 @picture.register

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from ..roc._binormal import check_own_variances
 from ..statistics._moments import Moments, class_moments
 from ._newton import spectrum, unit_diagonal
 from ._rows import fourth_powers
@@ -124,12 +125,7 @@ def best_direction(sigma, mu, singular):
 
 def _scale(neg, pos, standardize):
     """The root of the diagonal of Σ (1 where it is 0), or 1."""
-    for name, part in (("negative", neg), ("positive", pos)):
-        if part.n <= 1:
-            raise ValueError(
-                "each class must hold more than 1 row (or weights that add up to more "
-                f"than 1) for its own covariance, got {part.n:g} in the {name} class"
-            )
+    check_own_variances(neg, pos)
     if not standardize:
         return np.ones(len(neg.mean))
     variance = neg.covariance + pos.covariance

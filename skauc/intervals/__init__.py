@@ -111,12 +111,10 @@ themselves may be exchanged, and nearly exact for scores without a common scale.
 the variance that the study will estimate: for one AUC V of section 3, for two that of
 their difference. It depends on what is found, so that the smallest significant
 distance r solves ``r = z √V(r)``, V(r) the planned variance where the AUC is r beyond
-the border of the null hypothesis (of two AUCs the lower one makes three quarters of the
-change, which agreed best with simulations). Being estimated, V̂ is a multiple χ²/df of
-it, df the rows of the smaller class: the power is the mean over five quantiles of that
-law. Each is the tail beyond r of the beta law that has the
-mean and the variance of the AUC (of ½ + d/2 for a difference d), because the law of an
-AUC near 1 is skew. The planned width is that of the interval around the true AUC.
+the border of the null hypothesis (of two AUCs each makes half of the change). The power
+is the tail beyond r of the beta law that has the mean and the variance of the AUC (of
+½ + d/2 for a difference d), because the law of an AUC near 1 is skew. The planned width
+is that of the interval around the true AUC.
 
 Two normal scores a, b with the same variances in both classes have the AUCs ``Φ(h)``
 and ``Φ(k)``; r₀ and r₁ are their correlations within the negatives and the positives.

@@ -280,14 +280,14 @@ def _of_same_rows(scores, null, alternative, names) -> AUCComparison | AUCCompar
     pair = partial(scores.compare, names)
     if len(names) == 2:
         return pair(0, 1, null, alternative)
-    S = scores.covariance(np.eye(len(names)))
-    return AUCComparisons._of(names, scores.auc, S, scores.smaller, pair)
+    known = scores.auc, scores.covariance(), scores.smaller
+    return AUCComparisons._of(names, *known, pair)
 
 
 def _of_different_rows(sets, null, alternative, method, names) -> AUCComparison:
     """Compare the AUCs of two sets of rows."""
     width, (auc_a, auc_b) = sets[0].width, [float(one.auc[0]) for one in sets]
-    variances = np.array([one.covariance([1.0])[0, 0] for one in sets])
+    variances = np.array([one.covariance()[0, 0] for one in sets])
     # Var Â ≤ 1/(4m), of the AUC or of the share of a part (section 4)
     largest = sum(0.25 / one.smaller for one in sets)
     error, df = error_of(variances.sum(), largest), np.inf
@@ -391,19 +391,19 @@ class ComparedScores:
         auc = np.array([part.area for part in parts])
         return cls(samples, auc, v01, v10, region.width, smaller)
 
-    def covariance(self, L) -> np.ndarray:
-        """Covariance of the contrasts ``LÂ``."""
-        L = np.atleast_2d(L)
-        # Σ c_k V_k row by row is exactly 0 for equal scores
-        return self.samples[0].covariance(L @ self.v01, L @ self.v10)
+    def covariance(self) -> np.ndarray:
+        """Covariance of the k AUCs, or partial areas."""
+        return self.samples[0].covariance(self.v01, self.v10)
 
     def compare(self, names, i, j, null=0.0, alternative="two-sided") -> AUCComparison:
         """Compare two of the scores."""
-        contrast = np.eye(len(self.auc))[i] - np.eye(len(self.auc))[j]
+        # V_a − V_b row by row is exactly 0 for equal scores
+        gaps = (v[[i]] - v[[j]] for v in (self.v01, self.v10))
+        variance = self.samples[0].covariance(*gaps)[0, 0]
         levels = [self.samples[k].levels.row_levels for k in (i, j)]
         same = all(map(np.array_equal, *levels))
         # V_a − V_b lies in [−1, 1], so that Var ≤ 1/smaller
-        error = error_of(self.covariance(contrast)[0, 0], 1 / self.smaller, same)
+        error = error_of(variance, 1 / self.smaller, same)
         pair = float(self.auc[i]), float(self.auc[j])
         known = {"width": self.width, "pos_label": self.samples[0].pos_label}
         known["names"] = names[i], names[j]

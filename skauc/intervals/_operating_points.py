@@ -60,8 +60,8 @@ def operating_points(
     y_score : array-like of shape (n,)
         Scores, larger for the positive class; ±inf are allowed, NaN is not.
     threshold : float or array-like of shape (k,), default=None
-        Thresholds to evaluate. Scores of float32 are compared as the numbers that they
-        hold: .7 in float32 is below .7, so that thresholds should have their dtype.
+        Thresholds to evaluate. If all scores are numbers of float32, thresholds are
+        rounded to float32, too, as NumPy compares them: a score of .7 reaches .7.
     sensitivity : float or array-like of shape (k,), default=None
         Targets in (0, 1). The threshold is the highest score that reaches the target.
     specificity : float or array-like of shape (k,), default=None

@@ -248,7 +248,10 @@ def samples_of(
     """
     blocks = _blocks_of(y_true, scores, sample_weight, groups, names, label_name)
     if blocks is not None:
-        y_true, scores, sample_weight = _gathered(blocks, names[0], label_name)
+        parts = blocks.map(_checked_rows, names[0], label_name)
+        y, scores, weight = zip(*parts, strict=True)
+        y_true, scores = joined_labels(y), np.concatenate(scores, axis=1)
+        sample_weight = joined_weights(weight, map(len, y))
         names = [names[0]] * len(scores)
     how = {"names": names, "label_name": label_name, "allow_infinite": True}
     rows = ScoredRows.of(y_true, scores, sample_weight, groups, pos_label, **how)
@@ -270,13 +273,6 @@ def _blocks_of(y_true, scores, sample_weight, groups, names, label_name):
             "groups must be None for collections and blocks, got groups; pass arrays"
         )
     return blocks
-
-
-def _gathered(blocks, name, label_name):
-    """Labels, scores of shape (k, n) and weights of all blocks."""
-    y, scores, weight = zip(*blocks.map(_checked_rows, name, label_name), strict=True)
-    scores = np.concatenate(scores, axis=1)
-    return joined_labels(y), scores, joined_weights(weight, map(len, y))
 
 
 def _checked_rows(block, name, label_name):

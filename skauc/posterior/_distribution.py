@@ -17,17 +17,9 @@ from ..statistics._wald import Interval
 class Distribution(EstimatedAUC):
     """Parent of the posteriors of an AUC and of a difference of two."""
 
-    def mean(self) -> float:
-        """Posterior mean; each child has its own."""
-        raise NotImplementedError
-
-    def var(self) -> float:
-        """Posterior variance; each child has its own."""
-        raise NotImplementedError
-
-    def ppf(self, q):
-        """Posterior quantiles; each child has its own."""
-        raise NotImplementedError
+    mean: Any
+    var: Any
+    ppf: Any
 
     def std(self) -> float:
         """Posterior standard deviation."""
@@ -65,7 +57,9 @@ class Distribution(EstimatedAUC):
 
 
 class AUCDistribution(WholeAUC, Distribution):
-    """Parent of the posteriors of an AUC."""
+    """Parent of the posteriors of an AUC, whose ``_draw(size, rng)`` makes draws."""
+
+    _draw: Any
 
     def rvs(self, size: Any = None, random_state: Seed = None) -> Any:
         """Random draws from the posterior of the AUC.
@@ -86,7 +80,3 @@ class AUCDistribution(WholeAUC, Distribution):
             return self._draw(size, rng)
         except (TypeError, ValueError):
             raise ValueError(f"size must be a shape or None, got {size!r}") from None
-
-    def _draw(self, size, rng):
-        """Draws of a shape; each child has its own."""
-        raise NotImplementedError

@@ -98,14 +98,6 @@ class AUCDifferencePosterior(Distribution):
         return super()._estimates(confidence_level) | names
 
 
-def sobol(dimensions, n_resamples, random_state):
-    """Scrambled Sobol points in (0, 1), of shape (n, dimensions)."""
-    engine = qmc.Sobol(dimensions, seed=generator(random_state))
-    # Sobol points are balanced only for powers of 2
-    u = engine.random_base2(int(np.ceil(np.log2(max(n_resamples, 2)))))
-    return np.clip(u, _END, 1 - _END)
-
-
 @dataclass(frozen=True, eq=False)
 class JointAUCs:
     """Joint posterior of m AUCs.
@@ -171,7 +163,10 @@ class JointAUCs:
         i, j = (check_integer(name, k, -m, m - 1) for name, k in (("i", i), ("j", j)))
         pair = np.array([i, j])
         n_resamples = check_integer("n_resamples", n_resamples, 1)
-        normal = ndtri(sobol(2, n_resamples, random_state))
+        # scrambled Sobol points in (0, 1), balanced only for powers of 2
+        engine = qmc.Sobol(2, seed=generator(random_state))
+        u = engine.random_base2(int(np.ceil(np.log2(max(n_resamples, 2)))))
+        normal = ndtri(np.clip(u, _END, 1 - _END))
         # (Z_i, Z_j) = m + A N with AAᵀ their covariance
         root = root_of(self.covariance[np.ix_(pair, pair)])
         a, b = ndtr(self.mean[pair] + normal @ root.T).T

@@ -114,8 +114,7 @@ class PairwiseAUCPosterior(AUCDistribution):
         Interval
         """
         limits = [pair.interval(confidence_level) for pair in self.pairs.values()]
-        low, high = np.mean(limits, axis=0).tolist()
-        return Interval(low, high)
+        return Interval(*np.mean(limits, axis=0).tolist())
 
     def cdf(self, x: ArrayLike) -> Any:
         """``P(average AUC ≤ x | data)``, elementwise."""

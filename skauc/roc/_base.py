@@ -5,7 +5,7 @@ thresholds at which the densities of the two classes are equal; everything else 
 """
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -53,6 +53,11 @@ class ROCCurve:
     ``_corners()`` are the false positive rates at which the curve may be steep or not
     smooth, ``_equal_density_thresholds()`` the candidates for the best threshold.
     """
+
+    auc: Any
+    roc: Any
+    _corners: Any
+    _equal_density_thresholds: Any
 
     def partial_auc(self, max_fpr: float, *, standardize: bool = False) -> float:
         """Area under the curve over ``0 ≤ FPR ≤ max_fpr``.
@@ -103,21 +108,6 @@ class ROCCurve:
         # dJ/dt = f₀(t) − f₁(t) is 0 where J is largest; J = 0 at t = ∞
         points = [self._point(t) for t in (np.inf, *self._equal_density_thresholds())]
         return max(points, key=lambda point: point.j)
-
-    @property
-    def auc(self) -> float:
-        """Area under the curve; each child has its own."""
-        raise NotImplementedError
-
-    def roc(self, fpr):
-        """True positive rate at a false positive rate; each child has its own."""
-        raise NotImplementedError
-
-    def _corners(self) -> list:
-        raise NotImplementedError
-
-    def _equal_density_thresholds(self) -> list:
-        raise NotImplementedError
 
     def _point(self, t):
         fpr, tpr = float(self.fpr(t)), float(self.tpr(t))

@@ -116,12 +116,7 @@ class BinormalROC(ROCCurve):
                 )
             std_neg = std_pos = np.sqrt((neg.scatter + pos.scatter) / df)
         else:
-            for name, part in (("negative", neg), ("positive", pos)):
-                if part.n <= 1:
-                    raise ValueError(
-                        f"the {name} class must hold more than 1 row for its own "
-                        f"variance, got {part.n:g}; equal_variance=True pools them"
-                    )
+            check_own_variances(neg, pos, "; equal_variance=True pools them")
             std_neg, std_pos = np.sqrt(neg.covariance), np.sqrt(pos.covariance)
         return cls(float(neg.mean), std_neg, float(pos.mean), std_pos)
 
@@ -205,6 +200,16 @@ class BinormalROC(ROCCurve):
         sign = np.copysign(1.0, e)
         roots = [-sign * r * total / A, sign * r * (e**2 + log) / total]
         return [centre + wide * x for x in roots]
+
+
+def check_own_variances(neg, pos, instead=""):
+    """Raise for the moments of a class of one row, which has no variance."""
+    for name, part in (("negative", neg), ("positive", pos)):
+        if part.n <= 1:
+            raise ValueError(
+                f"the {name} class must hold more than 1 row (or weights that add up "
+                f"to more than 1) for its own variance, got {part.n:g}{instead}"
+            )
 
 
 def _above(distance, std):

@@ -233,7 +233,7 @@ def test_collinear_features_are_named():
 
 def test_errors_name_the_data():
     X, y = two_normals()
-    with pytest.raises(ValueError, match=r"more than 1 row .* got 1 in the positive"):
+    with pytest.raises(ValueError, match=r"the positive class .* 1 row .* got 1"):
         GaussianAUCClassifier().fit(X[:151], y[:151])
     with pytest.raises(
         ValueError, match=r"sample_weight must be 0 or .* got -1.0 in row 3"

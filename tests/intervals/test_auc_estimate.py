@@ -102,14 +102,6 @@ def test_wald_limits_stay_between_0_and_1():
     assert (low, high) == (pytest.approx(estimate.auc - half), 1)
 
 
-def test_zero_variance_is_clopper_pearson():
-    estimate = estimate_of(np.arange(5), np.arange(5, 11))
-    expected = stats.binomtest(5, 5).proportion_ci(0.95)
-    for method in ("delong", "hanley_mcneil"):
-        got = estimate.confidence_interval(method=method)
-        assert got == pytest.approx(tuple(expected), rel=1e-12)
-
-
 # ------------------------------------------------------------------------- laws
 
 scores = st.lists(st.integers(-3, 3), min_size=2, max_size=8)

@@ -1,8 +1,7 @@
 """compare_auc: published tests, brute force, laws, edges, error texts."""
 
-import itertools
 import json
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 
 import interval_oracles as oracles
@@ -215,10 +214,7 @@ def test_order_of_scores_of_few_rows():
         [0.43, 1, 0.53, 0.55, -1.68, -1.47, -1.22, -0.47],
         [-0.27, 0.15, 0.34, -0.98, 3.61, 4.15, 3.04, 3.02],
     ]
-    found = [
-        compare_auc([0] * 4 + [1] * 4, *order)
-        for order in itertools.permutations(scores)
-    ]
+    found = [compare_auc([0] * 4 + [1] * 4, *order) for order in permutations(scores)]
     assert {one.df for one in found} == {2}
     statistics = [one.statistic for one in found]
     assert statistics == pytest.approx([statistics[0]] * 6, rel=1e-9)

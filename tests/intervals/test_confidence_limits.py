@@ -15,10 +15,12 @@ from skauc import auc_estimate
 def test_limits_without_error_are_clopper_and_pearsons(alternative, level):
     """Separated or equal scores: shares of the smaller class."""
     y = np.repeat([0, 1], [30, 20])
-    for score, x in ((y, 20), (-y, 0), (0 * y, 10)):
+    hm = "hanley_mcneil"  # whose error is 0 if scores are separated
+    cases = [(y, 20, "delong"), (-y, 0, "delong"), (0 * y, 10, "delong"), (y, 20, hm)]
+    for score, x, method in cases:
         expected = stats.binomtest(x, 20, alternative=alternative).proportion_ci(level)
         got = auc_estimate(y, score).confidence_interval(
-            level, method="delong", alternative=alternative
+            level, method=method, alternative=alternative
         )
         assert got == pytest.approx(expected, rel=1e-12), x
 

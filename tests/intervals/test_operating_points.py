@@ -353,20 +353,14 @@ def test_errors_of_intervals_and_comparisons():
     points = operating_points([0, 0, 1, 1], [1, 2, 3, 4], threshold=3)
     limits = points.confidence_interval
     for call, text in [
-        (
-            lambda: points.confidence_interval(name="auc"),
-            "name must be one of .* got 'auc'",
-        ),
-        (
-            lambda: points.confidence_interval(name="threshold"),
-            "got thresholds chosen by 'threshold'",
-        ),
+        (lambda: limits(name="auc"), "name must be one of .* got 'auc'"),
+        (lambda: limits(name="threshold"), "got thresholds chosen by 'threshold'"),
         (
             lambda: limits(name="ppv", method="log"),
             "method must be one of 'wilson', .* got 'log'",
         ),
         (
-            lambda: points.confidence_interval(name="ppv", n_resamples=9),
+            lambda: limits(name="ppv", n_resamples=9),
             "n_resamples must not be given for method='wilson'",
         ),
         (

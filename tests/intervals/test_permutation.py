@@ -105,27 +105,16 @@ def test_permutations_of_heavy_weights():
             "method='welch' needs scores of different rows, y_true_b, got None",
         ),
         (
-            {"method": "permutation", "margin": 0.1, "alternative": "less"},
+            {"margin": 0.1, "alternative": "less"},
             "method='permutation' needs two scores of the same rows and no margin",
         ),
-        (
-            {"method": "permutation", "y_true_b": OUTCOME},
-            "needs two scores of the same",
-        ),
-        (
-            {"method": "permutation", "fpr": (0, 0.1)},
-            "fpr and tpr must be None for method='permutation', got one",
-        ),
-        (
-            {"method": "permutation", "n_resamples": 10},
-            r"whole number from 100 to 10000000, got 10",
-        ),
-        (
-            {"method": "permutation", "random_state": "x"},
-            "random_state must be None, a whole number >= 0",
-        ),
+        ({"y_true_b": OUTCOME}, "needs two scores of the same"),
+        ({"fpr": (0, 0.1)}, "fpr and tpr must be None for method='permutation', got"),
+        ({"n_resamples": 10}, r"whole number from 100 to 10000000, got 10"),
+        ({"random_state": "x"}, "random_state must be None, a whole number >= 0"),
     ],
 )
 def test_error_texts(options, text):
+    how = {"method": "permutation"} | options
     with pytest.raises(ValueError, match=text):
-        compare_auc(OUTCOME, ASAH["s100b"], ASAH["ndka"], **options)
+        compare_auc(OUTCOME, ASAH["s100b"], ASAH["ndka"], **how)

@@ -94,14 +94,6 @@ def test_covariance_by_simulation():
     assert planned_variance(a, n_neg, n_pos) == pytest.approx(S[0, 0], rel=0.03)
 
 
-def test_equal_scores_have_the_variance_as_covariance():
-    for auc in (0.6, 0.9):
-        near = planned_covariance(auc, auc, 10, 20, 1 - 1e-9, 1 - 1e-9)
-        exact = planned_variance(auc, 10, 20)
-        assert near == pytest.approx(exact, rel=1e-4)
-        assert exact * 200 > auc * (1 - auc)  # the first of the three terms
-
-
 def test_obuchowski_by_hand():
     # κ = 2, a = 1.414 · 1: .0099 e^{−.999698} (5·1.999396 + 8 + 9.999396/2)/n₁
     auc = norm.cdf(1.0)
