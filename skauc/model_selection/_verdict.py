@@ -80,7 +80,8 @@ def known_verdict(question) -> str | None:
 def digest_of(X, y) -> str:
     """Digest of the labels and of two rows, the same in all processes."""
     ends = np.array([0, n_rows(X) - 1])
-    return joblib.hash([np.asarray(y), *row_contents(take_rows(X, ends))])
+    y = np.ascontiguousarray(y)  # joblib hashes the strides, too
+    return joblib.hash([y, *row_contents(take_rows(X, ends))])
 
 
 def judge_rows(model: FittedModel, clones, in_search=False) -> str:
