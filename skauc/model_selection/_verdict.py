@@ -110,14 +110,15 @@ def judge_rows(model: FittedModel, clones, in_search=False) -> str:
     repeatable = opened.resampled_by is None and all(
         is_repeatable(step) for step, _ in scored.entered.fitted
     )
+    if in_search:  # weights of the fit that do not reach the scorer
+        return ASSUMED if repeatable and _moved(model) else CONTRACT
     gradient, same = np.inf, None
     if repeatable:
         same = _same_means(scored)
         same = _keeps_rows(scored, not clones) if same is None else same
         # with 1 or 2 features it is small on other rows, too, once in a hundred cases
         free = min(len(model.score), int(np.count_nonzero(model.w_front)))
-        asked = same is False or not in_search
-        if asked and free > 2 and is_parallel(model):
+        if free > 2 and is_parallel(model):
             gradient = stationarity(model.fit, model.front)
         if gradient <= _AT_REST:
             return DETECTED
@@ -127,10 +128,7 @@ def judge_rows(model: FittedModel, clones, in_search=False) -> str:
         if same and (gradient <= NEAR_REST or np.isinf(gradient)):
             return DETECTED
     if not clones:
-        moved = not same and repeatable and _moved(model)
-        if in_search:  # weights of the fit that do not reach the scorer
-            return ASSUMED if moved else CONTRACT
-        return HELD_OUT if moved else ASSUMED
+        return HELD_OUT if repeatable and not same and _moved(model) else ASSUMED
     verdict = _by_clones(scored, repeatable and opened.linear is not None)
     # the step had these rows, but the model other weights or another order
     return ASSUMED if same and verdict is HELD_OUT else verdict
@@ -161,8 +159,7 @@ def _moved(model):
     here, at_zero = (np.sqrt(np.mean(slope**2)) for slope in slopes)
     # solvers stop where the mean gradient of every feature is below tol
     left = tol * np.sqrt(front.n) * units.max()
-    enough = (_MOVED * at_zero + left) / max(here, 1e-300)
-    return stationarity(fit, front, enough=enough) > enough
+    return bool(stationarity(fit, front) * here > _MOVED * at_zero + left)
 
 
 def judge_blocks(sample, blocks, matrix, codes, weight, question):
@@ -173,10 +170,8 @@ def judge_blocks(sample, blocks, matrix, codes, weight, question):
         return DETECTED
     if opened.steps and type(opened.steps[0]) is StandardScaler:
         return _by_means(opened.steps[0].mean_, matrix, codes, weight)
-    if not question.is_report:  # a scorer fits nothing
-        return CONTRACT
-    if not isinstance(opened.whole, TAKE_BLOCKS):
-        return ASSUMED
+    if not question.is_report or not isinstance(opened.whole, TAKE_BLOCKS):
+        return ASSUMED  # a scorer fits nothing
     try:
         again = OpenedModel.of(clone(opened.whole).fit(blocks))
     except ValueError:  # a discriminant takes no blocks with weights
