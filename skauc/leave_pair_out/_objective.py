@@ -21,7 +21,7 @@ NO_PENALTY = 1e-9  # least penalty in sums of squares: H⁻¹ keeps half of its 
 # The same for a curved loss of separated classes: under a weaker penalty curvatures
 # vanish, so that one Newton step without a pair overshoots
 SEPARATED = 1e-4
-WALK_ROWS = 1000  # so many rows determine the size of a random walk to 5 %
+_WALK_ROWS = 1000  # so many rows determine the size of a random walk to 5 %
 SOLVED = 1e-3  # slope that a solver may leave where the model separates its rows
 # Share of the deviation of the score of a row left out by which its own slope may move
 # it, through what the solver left
@@ -226,7 +226,7 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
     # the random walk is estimated from every k-th row; features of sparse rows may be
     # rare, so that all of these are used
     n = len(rows.positive)
-    every = 1 if sparse.issparse(rows.X) else n // WALK_ROWS + 1
+    every = 1 if sparse.issparse(rows.X) else n // _WALK_ROWS + 1
     sample = rows[::every]
     # ∂_j = Σ_i g_i (x_ij − x̄_j) + l2_j w_j; with an intercept Σ g = 0 at the optimum
     if isinstance(rows.X, BlockMatrix):  # no number of every row is kept

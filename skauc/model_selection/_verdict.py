@@ -25,7 +25,7 @@ from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from ..leave_pair_out._objective import WALK_ROWS, stationarity
+from ..leave_pair_out._objective import stationarity
 from ..statistics._moments import class_moments
 from .reading._estimators import (
     TAKE_BLOCKS,
@@ -197,14 +197,13 @@ def _same_means(scored):
         X = numeric(rows)
         if not issparse(X):
             every = X.shape[1] // _COLUMNS + 1
-            some = X[:: len(X) // WALK_ROWS + 1, ::every]
-            if not (some != some[0]).any():
-                every, some = 1, X  # constant columns prove nothing
+            if not (X[:, ::every] != X[0, ::every]).any():
+                every = 1  # constant columns prove nothing
             X, kept = X[:, ::every], step.mean_[::every]
             n, eps = len(X), np.finfo(X.dtype if X.dtype.kind == "f" else float).eps
-            error = np.nanstd(some, axis=0, dtype=float) / np.sqrt(n)
+            error = np.nanstd(X, axis=0, dtype=float) / np.sqrt(n)
             # a scaler may have been fitted with or without the weights
-            means = [(np.nanmean if np.isnan(X.sum()) else np.mean)(X, axis=0)]
+            means = [np.nanmean(X, axis=0)]
             if scored.weight is not None:
                 valid = np.ma.masked_invalid(X)
                 means.append(np.ma.average(valid, axis=0, weights=scored.weight).data)

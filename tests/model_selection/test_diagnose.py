@@ -47,7 +47,7 @@ SEEN = diagnose(MODEL, X, Y)
 
 def learnt():
     """The model of the data set that the diagnosis describes."""
-    return data_model(AdaptivePrior(), Rows.of(X, Y == 1)).learnt
+    return data_model(AdaptivePrior(), Rows.of(X, Y == 1))
 
 
 def test_attainable_is_the_weighted_quantile():
