@@ -24,38 +24,25 @@ _MOST_ROWS = 600  # rows of the model if there are more features than rows
 _THRESHOLDS = 4096  # the curve is linear between so many thresholds, to 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class Learnt:
-    """The decomposition of a data set, and signals under the covariances that rank."""
-
-    scatter: Scatter
-    models: tuple
-
-    @classmethod
-    def of(cls, rows: Rows, power) -> Learnt:
-        """Decompose rows in memory and weigh the signals."""
-        scatter = Scatter.of(rows)
-        covariances = [inverse_wishart(scatter)]
-        if scatter.n_features > 1:
-            second = cross_validated(scatter, rows, covariances[0])
-            covariances += [] if second is None else [second]
-        models = (signals_under(c, scatter, rows, power) for c in covariances)
-        return cls(scatter, tuple(models))
-
-
 def data_model(prior: AdaptivePrior, rows: Rows) -> DataModel:
     """Model of a data set under a prior, cached for the next candidates."""
-    weights = rows.n_neg, rows.n_pos
+    weights, power = (rows.n_neg, rows.n_pos), prior.attainable_power
     picked = slice(None)
     if rows.shape[1] > max(rows.n, len(rows.weight)) > _MOST_ROWS:
         rows, picked = _sample(rows)
+    scatter, models = rows.cached(("adaptive", power), lambda: _learn(rows, power))
+    size = DataSize(*weights, scatter.n_features)
+    return DataModel(scatter, models, rows, size, prior, picked)
 
-    def compute():
-        return Learnt.of(rows, prior.attainable_power)
 
-    learnt = rows.cached(("adaptive", prior.attainable_power), compute)
-    size = DataSize(*weights, learnt.scatter.n_features)
-    return DataModel(learnt, rows, size, prior, picked)
+def _learn(rows, power):
+    """Decompose rows in memory, and weigh the signals under both covariances."""
+    scatter = Scatter.of(rows)
+    covariances = [inverse_wishart(scatter)]
+    if scatter.n_features > 1:
+        second = cross_validated(scatter, rows, covariances[0])
+        covariances += [] if second is None else [second]
+    return scatter, tuple(signals_under(c, scatter, rows, power) for c in covariances)
 
 
 def _sample(rows):
@@ -77,7 +64,10 @@ class DataModel:
 
     Parameters
     ----------
-    learnt : Learnt
+    scatter : Scatter
+        The decomposition of the data set.
+    models : tuple of Signals
+        Under each covariance that ranks.
     rows : Rows
         The rows of the model.
     size : DataSize
@@ -87,7 +77,8 @@ class DataModel:
         The rows of the model among all rows.
     """
 
-    learnt: Learnt
+    scatter: Scatter
+    models: tuple
     rows: Rows
     size: DataSize
     prior: AdaptivePrior
@@ -108,13 +99,13 @@ class DataModel:
             ``X @ w`` of all rows up to a constant, if it is known.
         """
         score = np.asarray(self.rows.X @ w) if score is None else score[self.picked]
-        direction = self.learnt.scatter.direction(w, score)
+        direction = self.scatter.direction(w, score)
         return None if direction is None else Projection(self, direction, score)
 
     @cached_property
     def weighted(self) -> tuple:
         """All signals, those under the noise of random labels last, and weights."""
-        scatter, models = self.learnt.scatter, self.learnt.models
+        scatter, models = self.scatter, self.models
         energy, power = scatter.energy, self.prior.attainable_power
 
         def compute():
@@ -179,7 +170,7 @@ class Projection:
         That model has the right level where features outnumber rows, but it loses more
         AUC by its choice on real rows with P up to 2500: benchmarks/README.md.
         """
-        ranking = self._components_under(self.model.learnt.models)
+        ranking = self._components_under(self.model.models)
         return float(np.mean([probit_of(*c)[0] for c in ranking]))
 
     @cached_property
@@ -188,7 +179,7 @@ class Projection:
         return self._components_under(self.model.weighted[0])
 
     def _components_under(self, models):
-        scatter = self.model.learnt.scatter
+        scatter = self.model.scatter
         covariances = [signals.covariance for signals in models]
         at, rows = self.direction, self.model.rows
         roots = noise_power(0.5, covariances, scatter, at.x, at.along, rows)
@@ -282,8 +273,8 @@ class Projection:
     @cached_property
     def _predictive(self):
         """Weights, df, and (mean, scale) of the score of a new row of each class."""
-        learnt, direction = self.model.learnt, self.direction
-        signals, scatter = learnt.models[0], learnt.scatter
+        model, direction = self.model, self.direction
+        signals, scatter = model.models[0], model.scatter
         D, spread = signals.dense_differences(scatter, direction)
         variance = signals.variance(direction)
         out = [signals.weight, signals.covariance.df]

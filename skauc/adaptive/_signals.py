@@ -115,8 +115,10 @@ def signals_under(covariance, scatter, rows, power) -> Signals:
         # ω̂ = N^{−½}d of the features that vary, N the noise of d; normal scores
         (omega,) = noise_power(-0.5, [covariance], scatter, scatter.d, scatter.b, rows)
         omega = normal_scores(omega[scatter.inverse_scale > 0], scatter.n - 2)
-        total = _signal_to_noise(covariance, scatter, attainable)
-        log_few, slab = slab_of(omega, total)
+        # E Σ ω² of each attainable AUC is 2Φ⁻¹(u)² in units of the noise
+        m = covariance.multiplicity
+        unit = (m @ covariance.noise) / scatter.excess / (m @ covariance.values)
+        log_few, slab = slab_of(omega, 2 * attainable**2 / unit)
     # a third of the prior mass each; no signal is excluded where only dense ones are
     # tried, as for the single score of held-out rows
     evidence = np.array([0.0 if slab else -np.inf, log_dense, log_few])
@@ -158,13 +160,6 @@ def probit_of(weight, mean, variance) -> tuple:
     # E Φ(Z) = Φ(M/√(1 + V))
     probit = np.clip(centre / np.sqrt(1 + total), -_FARTHEST, _FARTHEST)
     return float(probit), total
-
-
-def _signal_to_noise(covariance, scatter, attainable):
-    """``E Σ ω²`` of each attainable AUC: ``2Φ⁻¹(u)²`` in units of the noise."""
-    m = covariance.multiplicity
-    unit = (m @ covariance.noise) / scatter.excess / (m @ covariance.values)
-    return 2 * attainable**2 / unit
 
 
 def _weigh(evidence):

@@ -21,7 +21,7 @@ NO_PENALTY = 1e-9  # least penalty in sums of squares: H⁻¹ keeps half of its 
 # The same for a curved loss of separated classes: under a weaker penalty curvatures
 # vanish, so that one Newton step without a pair overshoots
 SEPARATED = 1e-4
-WALK_ROWS = 1000  # so many rows determine the size of a random walk to 5 %
+_WALK_ROWS = 1000  # so many rows determine the size of a random walk to 5 %
 SOLVED = 1e-3  # slope that a solver may leave where the model separates its rows
 # Share of the deviation of the score of a row left out by which its own slope may move
 # it, through what the solver left
@@ -202,7 +202,7 @@ class Fit:
         return self._last[1]
 
 
-def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:
+def stationarity(fit, rows, solved=SOLVED) -> float:
     """Size of the gradient of the objective in units of its random-walk size.
 
     About 0 if the rows trained the model, about 1 or more for other rows.
@@ -215,8 +215,6 @@ def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:
         Slopes below it count as it does, because solvers stop there. With 0 the
         gradient of a model that separates its rows is measured by its own small slopes:
         it may be near 1 although the rows trained the model.
-    enough : float, default=0.0
-        An upper bound is returned in its place if it is not greater, in half the time.
 
     Returns
     -------
@@ -228,7 +226,7 @@ def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:
     # the random walk is estimated from every k-th row; features of sparse rows may be
     # rare, so that all of these are used
     n = len(rows.positive)
-    every = 1 if sparse.issparse(rows.X) else n // WALK_ROWS + 1
+    every = 1 if sparse.issparse(rows.X) else n // _WALK_ROWS + 1
     sample = rows[::every]
     # ∂_j = Σ_i g_i (x_ij − x̄_j) + l2_j w_j; with an intercept Σ g = 0 at the optimum
     if isinstance(rows.X, BlockMatrix):  # no number of every row is kept
@@ -248,16 +246,9 @@ def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:
     c, X = objective.case_weight(sample), sample.X
     neg, pos = objective.class_weight
     total = neg * rows.n_neg + pos * rows.n_pos
-    force = g**2 + solved**2 * total * c
+    force = every * (g**2 + solved**2 * total * c)
     # a coefficient that L1 set to 0 may be at rest on other rows, too
     judged = (pull != 0) | (fit.coef != 0)
-    if enough:  # Σ g²(x − x̄)² ≥ min(g²/weight) Σ weight (x − x̄)², which is cached
-        least = rows.spread[1] * (force / sample.weight).min()
-        bounded = judged & (least > 0)
-        ratio = pull[bounded] ** 2 / least[bounded]
-        if len(ratio) and ratio.mean() <= enough**2:
-            return float(np.sqrt(ratio.mean()))
-    force *= every
     square = force @ (X.multiply(X) if sparse.issparse(X) else X**2)
     walk = square
     if objective.intercept != "none":

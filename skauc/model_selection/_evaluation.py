@@ -24,7 +24,6 @@ from ..intervals._projection import (
 )
 from ..intervals._sample import Sample as ScoreSample
 from ..leave_pair_out._left_out import Source
-from ..leave_pair_out._objective import optimum
 from ..posterior._auc_posterior import AUCPosterior, point_mass_at_half, shifted
 from ..statistics._checks import check_option
 from ..statistics._levels import shrunk_auc
@@ -34,7 +33,6 @@ from . import _doubts as doubts
 from ._left_out_rows import rows_left_out
 from ._verdict import ASSUMED, HELD_OUT
 from .reading._fitted_model import FittedModel
-from .reading._objective_of import objective_of
 from .reading._opened_model import NotLinearError
 
 ROWS = ("auto", "training", "held-out")
@@ -142,18 +140,8 @@ class Sample:
         """
         model, w = self.model, self.model.w_front
         fit = model.fit
-        if self.is_all or not w.any():
+        if fit is None or self.is_all or not w.any():
             return fit
-        if fit is None and model.pair is None:
-            # discriminants take no weights: the sample's share scales the penalty
-            plain = replace(model.front, weight=np.ones(len(model.score)))
-            fit, _ = objective_of(model.linear, plain, flipped=model.flipped)
-            if fit is not None:
-                l2 = fit.objective.l2 * len(self.score) / len(model.score)
-                objective = replace(fit.objective, l2=l2).with_penalty(model.front)
-                fit = optimum(replace(fit, objective=objective), model.front)
-        if fit is None:
-            return None
         return replace(fit, coef=w * (w @ fit.coef) / (w @ w))
 
     def of_all_rows(self, source):

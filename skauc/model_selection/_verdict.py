@@ -25,7 +25,7 @@ from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from ..leave_pair_out._objective import WALK_ROWS, stationarity
+from ..leave_pair_out._objective import stationarity
 from ..statistics._moments import class_moments
 from .reading._estimators import (
     TAKE_BLOCKS,
@@ -48,7 +48,6 @@ NEAR_REST = 0.2  # gradient at which solvers stop on badly scaled features
 # training rows of 6480 fits were taken for other rows)
 _MOVED = 0.02
 _TOLERANCE, _UNITS = 1e-3, 100.0  # largest tol of such a solver, and ratio of units
-_COLUMNS = 50  # means of so many columns tell two samples apart
 _SAME_MEAN = 0.01  # standard errors between equal means; other samples differ by √2
 PARALLEL = 1e-6  # distance of the scores of two fits to the same rows
 _SAME_ROW = 1e-6  # relative difference of a stored row from the same row
@@ -80,7 +79,8 @@ def known_verdict(question) -> str | None:
 def digest_of(X, y) -> str:
     """Digest of the labels and of two rows, the same in all processes."""
     ends = np.array([0, n_rows(X) - 1])
-    return joblib.hash([np.asarray(y), *row_contents(take_rows(X, ends))])
+    y = np.ascontiguousarray(y)  # joblib hashes the strides, too
+    return joblib.hash([y, *row_contents(take_rows(X, ends))])
 
 
 def judge_rows(model: FittedModel, clones, in_search=False) -> str:
@@ -109,14 +109,15 @@ def judge_rows(model: FittedModel, clones, in_search=False) -> str:
     repeatable = opened.resampled_by is None and all(
         is_repeatable(step) for step, _ in scored.entered.fitted
     )
+    if in_search:  # weights of the fit that do not reach the scorer
+        return ASSUMED if repeatable and _moved(model) else CONTRACT
     gradient, same = np.inf, None
     if repeatable:
         same = _same_means(scored)
         same = _keeps_rows(scored, not clones) if same is None else same
         # with 1 or 2 features it is small on other rows, too, once in a hundred cases
         free = min(len(model.score), int(np.count_nonzero(model.w_front)))
-        asked = same is False or not in_search
-        if asked and free > 2 and is_parallel(model):
+        if free > 2 and is_parallel(model):
             gradient = stationarity(model.fit, model.front)
         if gradient <= _AT_REST:
             return DETECTED
@@ -126,10 +127,7 @@ def judge_rows(model: FittedModel, clones, in_search=False) -> str:
         if same and (gradient <= NEAR_REST or np.isinf(gradient)):
             return DETECTED
     if not clones:
-        moved = not same and repeatable and _moved(model)
-        if in_search:  # weights of the fit that do not reach the scorer
-            return ASSUMED if moved else CONTRACT
-        return HELD_OUT if moved else ASSUMED
+        return HELD_OUT if repeatable and not same and _moved(model) else ASSUMED
     verdict = _by_clones(scored, repeatable and opened.linear is not None)
     # the step had these rows, but the model other weights or another order
     return ASSUMED if same and verdict is HELD_OUT else verdict
@@ -160,8 +158,7 @@ def _moved(model):
     here, at_zero = (np.sqrt(np.mean(slope**2)) for slope in slopes)
     # solvers stop where the mean gradient of every feature is below tol
     left = tol * np.sqrt(front.n) * units.max()
-    enough = (_MOVED * at_zero + left) / max(here, 1e-300)
-    return stationarity(fit, front, enough=enough) > enough
+    return bool(stationarity(fit, front) * here > _MOVED * at_zero + left)
 
 
 def judge_blocks(sample, blocks, matrix, codes, weight, question):
@@ -172,10 +169,8 @@ def judge_blocks(sample, blocks, matrix, codes, weight, question):
         return DETECTED
     if opened.steps and type(opened.steps[0]) is StandardScaler:
         return _by_means(opened.steps[0].mean_, matrix, codes, weight)
-    if not question.is_report:  # a scorer fits nothing
-        return CONTRACT
-    if not isinstance(opened.whole, TAKE_BLOCKS):
-        return ASSUMED
+    if not question.is_report or not isinstance(opened.whole, TAKE_BLOCKS):
+        return ASSUMED  # a scorer fits nothing
     try:
         again = OpenedModel.of(clone(opened.whole).fit(blocks))
     except ValueError:  # a discriminant takes no blocks with weights
@@ -200,15 +195,11 @@ def _same_means(scored):
             continue  # its rows may be texts
         X = numeric(rows)
         if not issparse(X):
-            every = X.shape[1] // _COLUMNS + 1
-            some = X[:: len(X) // WALK_ROWS + 1, ::every]
-            if not (some != some[0]).any():
-                every, some = 1, X  # constant columns prove nothing
-            X, kept = X[:, ::every], step.mean_[::every]
+            kept = step.mean_
             n, eps = len(X), np.finfo(X.dtype if X.dtype.kind == "f" else float).eps
-            error = np.nanstd(some, axis=0, dtype=float) / np.sqrt(n)
+            error = np.nanstd(X, axis=0, dtype=float) / np.sqrt(n)
             # a scaler may have been fitted with or without the weights
-            means = [(np.nanmean if np.isnan(X.sum()) else np.mean)(X, axis=0)]
+            means = [np.nanmean(X, axis=0)]
             if scored.weight is not None:
                 valid = np.ma.masked_invalid(X)
                 means.append(np.ma.average(valid, axis=0, weights=scored.weight).data)

@@ -167,14 +167,9 @@ def as_numbers(name: str, value) -> np.ndarray:
             return array.astype(float, copy=False)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError(f"{name} must hold numbers, got {_first_odd(value)}")
-
-
-def _first_odd(values):
-    """First of several values that is no number, for an error."""
-    flat = np.asarray(values, dtype=object).ravel().tolist()
+    flat = np.asarray(value, dtype=object).ravel().tolist()
     odd = (v for v in flat if not isinstance(v, Real) or v != v)
-    return short(next(odd, type(values)))
+    raise ValueError(f"{name} must hold numbers, got {short(next(odd, type(value)))}")
 
 
 def as_verbosity(value) -> int:

@@ -32,7 +32,7 @@ def learnt(X, positive, weight=None, **prior):
 
 def full(model):
     """Scatter W, mean difference d and the basis of all features, standardised."""
-    rows, scatter = model.rows, model.learnt.scatter
+    rows, scatter = model.rows, model.scatter
     code = rows.positive.astype(int)
     means = np.array([rows.X[code == c].mean(axis=0) for c in (0, 1)])
     Z = (rows.X - means[code]) * scatter.inverse_scale
@@ -62,7 +62,7 @@ SHAPES = [(12, 9, 4), (30, 20, 8), (7, 6, 30)]
 @pytest.mark.parametrize(("n_neg", "n_pos", "P"), SHAPES)
 def test_scatter_equals_that_of_all_standardised_features(n_neg, n_pos, P):
     model = learnt(*made(n_neg, n_pos, P))
-    scatter, (W, d) = model.learnt.scatter, full(model)
+    scatter, (W, d) = model.scatter, full(model)
     np.testing.assert_allclose(np.diag(W), n_neg + n_pos - 2)
     V = scatter.combine(np.eye(len(scatter.values)), model.rows).T
     np.testing.assert_allclose((V * scatter.values) @ V.T, W, atol=1e-9)
@@ -78,7 +78,7 @@ def test_inverse_wishart_has_the_largest_evidence(n_neg, n_pos, P):
     """The evidence of W by its determinants, over a fine grid of a and s."""
     model = learnt(*made(n_neg, n_pos, P))
     W, _ = full(model)
-    n, covariance = n_neg + n_pos, model.learnt.models[0].covariance
+    n, covariance = n_neg + n_pos, model.models[0].covariance
 
     def evidence(a, scale):
         kappa, nu = P + 1 + a, P + 1 + a + n - 2
@@ -91,7 +91,7 @@ def test_inverse_wishart_has_the_largest_evidence(n_neg, n_pos, P):
 
     a = covariance.df - n
     # (as + 0)/(a + n − 2) in the null space
-    scale = covariance.values[-1] * (a + n - 2) / model.learnt.scatter.spread.mean()
+    scale = covariance.values[-1] * (a + n - 2) / model.scatter.spread.mean()
     best = evidence(a, scale)
     for factor in (0.97, 1.03):
         assert best > evidence(a, scale * factor)
@@ -103,7 +103,7 @@ def test_inverse_wishart_has_the_largest_evidence(n_neg, n_pos, P):
 def test_covariance_of_equal_classes_is_the_posterior_mean():
     model = learnt(*made(40, 40, 6, signal=0.0))
     W, _ = full(model)
-    covariance, scatter = model.learnt.models[0].covariance, model.learnt.scatter
+    covariance, scatter = model.models[0].covariance, model.scatter
     a, values = covariance.df - 80, covariance.values / scatter.spread.mean()
     expected = values[-1] * np.eye(6) + W / (a + 78)
     found = square(scatter, values, model)
@@ -120,7 +120,7 @@ def test_cross_validated_variances_are_those_of_new_rows():
     root = np.sqrt(np.geomspace(5, 0.2, 40))[:, None] * turned
     positive = np.arange(50) % 2 == 1
     model = learnt(rng.standard_normal((50, 40)) @ root, positive)
-    scatter, (_, cross) = model.learnt.scatter, model.learnt.models
+    scatter, (_, cross) = model.scatter, model.models
     V = scatter.combine(np.eye(len(scatter.values)), model.rows).T
     fresh = rng.standard_normal((20000, 40)) @ root * scatter.inverse_scale
     truth = ((fresh @ V) ** 2).mean(axis=0)
@@ -149,7 +149,7 @@ def test_noise_of_the_difference_is_that_of_permuted_labels(law, shape):
     X, positive = wide(law, *shape)
     n, rng = len(X), np.random.default_rng(1)
     model = learnt(X, positive)
-    scatter, squares = model.learnt.scatter, []
+    scatter, squares = model.scatter, []
     X = X * scatter.inverse_scale  # which permuted labels leave as they are
     for _ in range(300):
         turned = rng.permutation(positive)
@@ -178,7 +178,7 @@ def test_independent_features_are_all_effective_dimensions():
 
 def test_many_rows_have_the_sample_variances_of_each_class():
     model = learnt(*made(200, 300, 5, spread=2.0))
-    scatter, (_, second) = model.learnt.scatter, model.learnt.models
+    scatter, (_, second) = model.scatter, model.models
     Z = model.rows.X * scatter.inverse_scale @ scatter.basis
     neg, pos = (
         Z[mask].var(axis=0, ddof=1)
@@ -195,8 +195,8 @@ def test_many_rows_have_the_sample_variances_of_each_class():
 def test_shares_of_the_signals_are_their_evidence(n_neg, n_pos, P, power):
     """Marginal normal densities of d for dense signals, of ω for few strong ones."""
     model = learnt(*made(n_neg, n_pos, P, signal=0.8), attainable_power=power)
-    scatter, (_, d) = model.learnt.scatter, full(model)
-    signals = model.learnt.models[0]
+    scatter, (_, d) = model.scatter, full(model)
+    signals = model.models[0]
     covariance = signals.covariance
     probits = attainable_probits(power)
     N = square(scatter, covariance.noise, model)
@@ -232,7 +232,7 @@ def test_probit_is_that_of_drawn_signals(n_neg, n_pos, P):
     """Mean and variance of Z over draws from the posterior of δ and Σ."""
     rng = np.random.default_rng(1)
     model = learnt(*made(n_neg, n_pos, P, signal=0.8))
-    scatter, signals = model.learnt.scatter, model.learnt.models[0]
+    scatter, signals = model.scatter, model.models[0]
     w = rng.standard_normal(P)
     projection = model.along(w)
     direction, (weight, mean, variance) = projection.direction, projection.components[0]
@@ -261,7 +261,7 @@ def test_few_strong_signals_are_shrunk_as_by_their_posterior():
     rng = np.random.default_rng(2)
     X, positive = made(30, 30, 40, signal=2.0)
     model = learnt(X, positive)
-    slab = model.learnt.models[0].slab
+    slab = model.models[0].slab
     k = int(np.argmax(slab.weight))
     knots = slab.knots
     # share π and τ from two knots: the posterior odds and the shrinkage far out
@@ -292,7 +292,7 @@ def test_few_strong_signals_are_shrunk_as_by_their_posterior():
 
 def test_attainable_auc_has_its_prior():
     for power in (0.5, 1.0, 3.0):
-        dense = learnt(*made(12, 9, 4), attainable_power=power).learnt.models[0]
+        dense = learnt(*made(12, 9, 4), attainable_power=power).models[0]
         z, expected = np.unique(dense.attainable), attainable_probits(power)
         z = z[z > 0]  # components without weight are left out
         assert len(z) > 16

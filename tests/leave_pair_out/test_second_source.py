@@ -16,7 +16,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from skauc.leave_pair_out._left_out import second_source
-from skauc.leave_pair_out._objective import Fit, Objective, discriminant_ridge
+from skauc.leave_pair_out._objective import Fit, Objective
 from skauc.statistics._rows import Rows
 
 SHAPES = [(80, 6), (60, 90), (510, 10), (505, 520)]
@@ -148,13 +148,6 @@ def test_a_huge_penalty_leaves_the_scores_their_digits():
     weaker = rows_and_fit("squared", 1e-6, 80, 6)[1]
     expected = second_source(weaker, rows).auc
     assert second_source(fit, rows).auc == pytest.approx(expected, abs=1e-3)
-
-
-def test_source_of_a_discriminant():
-    X, positive = draw(60, 5)
-    rows = Rows.of(X, positive)
-    found = second_source(discriminant_ridge(rows, 0.2), rows)
-    assert 0.6 < found.auc < 1
 
 
 def test_logistic_scores_beside_a_dominant_intercept():

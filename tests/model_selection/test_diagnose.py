@@ -45,13 +45,9 @@ SEEN = diagnose(MODEL, X, Y)
 # ------------------------------------------------------------- oracles
 
 
-def learnt():
-    """The model of the data set that the diagnosis describes."""
-    return data_model(AdaptivePrior(), Rows.of(X, Y == 1)).learnt
-
-
 def test_attainable_is_the_weighted_quantile():
-    dense, (mean, low, high) = learnt().models[0], SEEN.attainable
+    model = data_model(AdaptivePrior(), Rows.of(X, Y == 1))
+    dense, (mean, low, high) = model.models[0], SEEN.attainable
     u = stats.norm.cdf(dense.attainable)
     assert mean == pytest.approx(dense.weight @ u, rel=1e-9)
     for value, level in ((low, 0.025), (high, 0.975)):
