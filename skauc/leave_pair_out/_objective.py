@@ -202,7 +202,7 @@ class Fit:
         return self._last[1]
 
 
-def stationarity(fit, rows, solved=SOLVED) -> float:
+def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:
     """Size of the gradient of the objective in units of its random-walk size.
 
     About 0 if the rows trained the model, about 1 or more for other rows.
@@ -215,6 +215,8 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
         Slopes below it count as it does, because solvers stop there. With 0 the
         gradient of a model that separates its rows is measured by its own small slopes:
         it may be near 1 although the rows trained the model.
+    enough : float, default=0.0
+        An upper bound is returned in its place if it is not greater, in half the time.
 
     Returns
     -------
@@ -249,6 +251,12 @@ def stationarity(fit, rows, solved=SOLVED) -> float:
     force = every * (g**2 + solved**2 * total * c)
     # a coefficient that L1 set to 0 may be at rest on other rows, too
     judged = (pull != 0) | (fit.coef != 0)
+    if enough:  # Σ g²(x − x̄)² ≥ min(g²/weight) Σ weight (x − x̄)², which is cached
+        least = rows.spread[1] * (force / sample.weight).min() / every
+        bounded = judged & (least > 0)
+        ratio = pull[bounded] ** 2 / least[bounded]
+        if len(ratio) and ratio.mean() <= enough**2:
+            return float(np.sqrt(ratio.mean()))
     square = force @ (X.multiply(X) if sparse.issparse(X) else X**2)
     walk = square
     if objective.intercept != "none":

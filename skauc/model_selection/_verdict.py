@@ -158,7 +158,8 @@ def _moved(model):
     here, at_zero = (np.sqrt(np.mean(slope**2)) for slope in slopes)
     # solvers stop where the mean gradient of every feature is below tol
     left = tol * np.sqrt(front.n) * units.max()
-    return bool(stationarity(fit, front) * here > _MOVED * at_zero + left)
+    most = (_MOVED * at_zero + left) / max(here, 1e-300)
+    return bool(stationarity(fit, front, enough=most) > most)
 
 
 def judge_blocks(sample, blocks, matrix, codes, weight, question):
