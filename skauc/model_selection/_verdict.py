@@ -109,8 +109,9 @@ def judge_rows(model: FittedModel, clones, in_search=False) -> str:
     repeatable = opened.resampled_by is None and all(
         is_repeatable(step) for step, _ in scored.entered.fitted
     )
-    if in_search:  # weights of the fit that do not reach the scorer
-        return ASSUMED if repeatable and _moved(model) else CONTRACT
+    if in_search:  # its weights may not reach the scorer, or these rows came before
+        kept = _keeps_rows(scored, strict=True)
+        return ASSUMED if repeatable and (kept is False or _moved(model)) else CONTRACT
     gradient, same = np.inf, None
     if repeatable:
         same = _same_means(scored)
