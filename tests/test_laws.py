@@ -180,12 +180,9 @@ def differences(rows):
 
 
 def searched(rows):
-    search = GridSearchCV(
-        rows.model(),
-        {f"{'logisticregression__' * rows.scaled}C": [0.01, 0.1, 1.0]},
-        scoring=skauc.cbauc_scorer,
-        cv=skauc.ResubstitutionSplit(),
-    ).fit(rows.X, rows.y)
+    grid = {f"{'logisticregression__' * rows.scaled}C": [0.01, 0.1, 1.0]}
+    how = {"scoring": skauc.cbauc_scorer, "cv": skauc.ResubstitutionSplit()}
+    search = GridSearchCV(rows.model(), grid, **how).fit(rows.X, rows.y)
     found = skauc.search_posterior(search, rows.X, rows.y, random_state=0)
     return *search.cv_results_["mean_test_score"], *found.auc.mean()
 

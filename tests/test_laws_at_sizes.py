@@ -282,12 +282,10 @@ def test_searches_obey_laws_at_every_size(size, law):
     change, _, tolerance = LAWS[law]
     found = []
     for rows in change(drawn(*size), np.random.default_rng(1)):
-        search = GridSearchCV(
-            scaled(tol=1e-8, max_iter=1000),
-            {"logisticregression__C": [1e-4, 1.0, 1e4]},
-            scoring=skauc.cbauc_scorer,
-            cv=skauc.ResubstitutionSplit(),
-        ).fit(rows.X, rows.y)
+        grid = {"logisticregression__C": [1e-4, 1.0, 1e4]}
+        how = {"scoring": skauc.cbauc_scorer, "cv": skauc.ResubstitutionSplit()}
+        model = scaled(tol=1e-8, max_iter=1000)
+        search = GridSearchCV(model, grid, **how).fit(rows.X, rows.y)
         joint = skauc.search_posterior(search, rows.X, rows.y)
         found.append(np.r_[joint.auc.mean(), search.cv_results_["mean_test_score"]])
     np.testing.assert_allclose(found[1], found[0], 0, tolerance)

@@ -705,15 +705,6 @@ def test_names_of_features_that_only_the_fit_had():
         auc_posterior(model, X, Y, rows="training")
 
 
-@pytest.mark.parametrize("times", [2, 3])
-def test_rows_that_all_have_copies_are_reported(times):
-    rng = np.random.default_rng(0)
-    rows = np.arange(60).repeat(times)
-    X, y = rng.standard_normal((60, 30)), np.arange(60) % 2
-    with pytest.warns(UntrustedAUCWarning, match="rows are copies of others"):
-        bayesian_val_score(behind(StandardScaler()), X[rows], y[rows])
-
-
 def test_three_classes_of_many_rows_have_a_narrow_interval():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 6000)

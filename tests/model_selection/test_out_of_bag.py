@@ -383,12 +383,8 @@ def test_a_grid_of_mixed_kinds_has_reports():
 
 def test_one_warning_a_search_says_that_fits_leave_rows_out():
     grid = {"model": [SVC(C=C) for C in (0.1, 1.0)] + [KNeighborsClassifier()]}
-    search = GridSearchCV(
-        Pipeline([("model", SVC())]),
-        grid,
-        scoring=cbauc_scorer,
-        cv=ResubstitutionSplit(),
-    )
+    how = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
+    search = GridSearchCV(Pipeline([("model", SVC())]), grid, **how)
     for _ in range(2):
         with pytest.warns(UntrustedAUCWarning) as issued:
             search.fit(X, Y)
