@@ -254,7 +254,7 @@ COPIED_ROWS = (
 ROWS_ASSUMED = (
     "it could not be detected whether these rows trained the {name}; they are assumed "
     'to be its training rows. Pass rows="training" and the sample_weight of the fit, '
-    'or rows="held-out"; a search with ResubstitutionSplit passes all its rows'
+    'or rows="held-out"; ResubstitutionSplit tells it in a search of all rows'
 )
 JUDGED_HELD_OUT = (
     "a model fitted to these rows would differ from this one, so they are treated as "
