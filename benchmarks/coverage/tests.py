@@ -29,11 +29,11 @@ DESIGNS = (
     (0.75, None, None, 0.0, 3.0, "hanley_mcneil"),
     (0.65, None, None, 0.0, 1.0, "binormal"),
     (0.75, None, None, 0.0, 3.0, "binormal"),
-    (0.80, 0.70, 0.5, 0.0, 1.0, "binormal"),
-    (0.80, 0.70, 0.5, 0.0, 3.0, "binormal"),
-    (0.90, 0.82, 0.3, 0.0, 0.5, "binormal"),
-    (0.80, 0.70, None, 0.0, 1.0, "binormal"),
-    (0.80, 0.80, 0.6, 0.08, 2.0, "binormal"),
+    (0.80, 0.70, 0.5, 0.0, 1.0, None),
+    (0.80, 0.70, 0.5, 0.0, 3.0, None),
+    (0.90, 0.82, 0.3, 0.0, 0.5, None),
+    (0.80, 0.70, None, 0.0, 1.0, None),
+    (0.80, 0.80, 0.6, 0.08, 2.0, None),
 )
 WIDTHS = ((0.7, 0.2, 1.0), (0.85, 0.14, 1.0), (0.85, 0.14, 4.0), (0.95, 0.08, 2.0))
 COLUMNS = ("quantity auc auc2 correlation margin method n_pos n_neg").split()
