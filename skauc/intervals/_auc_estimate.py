@@ -327,7 +327,8 @@ class AUCEstimate(WholeAUC, EstimateWithLimits):
         """
         tails = interval_tails(confidence_level, alternative)
         method, sample = self._checked(method), self._sample
-        check_option("transform", transform or "logit", ("none", "logit"))
+        if transform is not None:
+            check_option("transform", transform, ("none", "logit"))
         if method in _SCORE:
             where = "for a method with limits of its own, such as 'score'"
             refuse_ignored(where, transform=(transform, None))

@@ -84,10 +84,10 @@ def evaluations(estimator, X, y, sample_weight, question) -> list:
         any_classifier=question.adaptive,
     )
     samples = [Sample(model, model.front, model.score) for model in models]
-    # a scorer fits nothing
-    report = question.is_report
-    in_search = not report and bool(ALL_ROWS) and digest_of(X, y) in ALL_ROWS
-    verdict = known_verdict(question) or judge_rows(models[0], report, in_search)
+    verdict, report = known_verdict(question), question.is_report
+    if verdict is None:  # a scorer fits nothing
+        in_search = not report and bool(ALL_ROWS) and digest_of(X, y) in ALL_ROWS
+        verdict = judge_rows(models[0], report, in_search)
     return [Evaluation(sample, question, verdict) for sample in samples]
 
 

@@ -109,11 +109,12 @@ def copies_of(model) -> list:
     group, is_linear = model.front.group, model.linear is not None
     # without a linear model its rows hold the decision only
     rows = model.rows if is_linear else model.scored.content
-    # steps may make equal rows of different ones, but not the reverse
-    found = []
     if group is None and (is_linear or rows.shape[1] > 1):
         found = _copies_among(rows)
-    return found or equal_rows(model.given_rows, model.positive, group)
+        # steps may make so many rows equal that copies among the given ones hide
+        if found or not model.scored.stages:
+            return found
+    return equal_rows(model.given_rows, model.positive, group)
 
 
 def _copies_among(rows) -> list:

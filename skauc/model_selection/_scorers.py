@@ -176,12 +176,13 @@ def make_cbauc_scorer(
         Covariance of a NormalInverseWishart.
     rows : {"auto", "training", "held-out"}, default="auto"
         Whether the scored rows trained the estimator. They did with
-        ``ResubstitutionSplit``, which ``"auto"`` assumes. They did not in
+        ``ResubstitutionSplit``, whose rows ``"auto"`` knows. They did not in
         ``cross_val_score``: pass ``"held-out"``. A scorer fits nothing, so that
-        ``"auto"`` recognises held-out rows, with a warning, only by what the fit shows:
-        the means of a scaler, the gradient of a smooth loss, support vectors, the
-        number of rows of a neighbours model. The score of n held-out rows is ``(A n +
-        ½)/(n + 1)``, where A is their empirical AUC.
+        ``"auto"`` recognises other rows only by what the fit shows: the means of a
+        scaler, the gradient of a loss, support vectors, the number of rows of a
+        neighbours model. It warns of rows that it takes for held-out rows, and of those
+        that nothing shows to be either, which it takes for training rows. The score of
+        n held-out rows is ``(A n + ½)/(n + 1)``, where A is their empirical AUC.
     scale : {"auc", "probit"}, default="auc"
         ``"probit"`` returns ``Φ⁻¹(AUC)``, which keeps its order where AUCs round to 1.
     pos_label : label, default=None
@@ -207,7 +208,7 @@ def make_cbauc_scorer(
     UndefinedMetricWarning
         When called: if the AUC rounds to 1, so that candidates tie.
     UntrustedAUCWarning
-        When called: as :func:`skauc.auc_posterior`, once for each data set.
+        When called: as :func:`skauc.auc_posterior`, once for each search of all rows.
 
     See Also
     --------
