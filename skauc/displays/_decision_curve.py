@@ -157,7 +157,8 @@ class DecisionCurveDisplay(ClassifierDisplay):
             title = "y_prob" if column is y_prob else f"y_prob[{key!r}]"
             given = y_true, column, sample_weight, groups, pos_label
             rows = checked_probabilities(*given, name=title)
-            models[str(key)] = _net_benefit(rows, rows.scores[0], at, tails)
+            reached = in_precision_of(column, at)
+            models[str(key)] = _net_benefit(rows, rows.scores[0], reached, tails)
         treat_all = _net_benefit(rows, np.ones_like(rows.weight), at, tails)
         known = {"confidence_level": confidence_level, "pos_label": rows.pos_label}
         return cls(models, treat_all, **known).plot(**plot_kwargs)
@@ -218,8 +219,7 @@ def _net_benefit(rows, probability, thresholds, tails) -> Curve:
     """``h − f t/(1 − t)`` of the shares h and f of rows treated rightly, needlessly."""
     n, odds = rows.weight.sum(), thresholds / (1 - thresholds)
     counts = []
-    limits = in_precision_of(probability, thresholds)
-    for t, worth in zip(limits, odds, strict=True):
+    for t, worth in zip(thresholds, odds, strict=True):
         right, wrong = (probability >= t) & [rows.positive, ~rows.positive]
         tp, fp = right @ rows.weight, wrong @ rows.weight
         effect = rows.effect(right - wrong * worth - (tp - fp * worth) / n)

@@ -269,7 +269,7 @@ class ThresholdRule:
         return f"{self.kind!r}, targets {targets} and weight {self.weight:.4g}"
 
     @classmethod
-    def of(cls, thresholds, cost, prevalence, **given) -> ThresholdRule:
+    def of(cls, thresholds, y_score, cost, prevalence, **given) -> ThresholdRule:
         """The rule that one of the arguments names; without one, all thresholds."""
         named = {name: value for name, value in given.items() if value is not None}
         if len(named) > 1:
@@ -290,6 +290,8 @@ class ThresholdRule:
         targets = np.atleast_1d(check_numbers(kind, value, *rule))
         if targets.ndim != 1:
             raise ValueError(f"{kind} must be one-dimensional, got {short(value)}")
+        if kind == "threshold":
+            targets = in_precision_of(y_score, targets)
         return cls(kind, targets)
 
     def corners(self, thresholds, fpr, tpr) -> np.ndarray:
@@ -307,8 +309,7 @@ class ThresholdRule:
         """
         if self.kind in ("all", "threshold"):  # weights do not move these
             # the number of the corner is the number of levels >= t
-            targets = in_precision_of(thresholds, self.targets)
-            at = np.searchsorted(-thresholds, -targets, side="right")
+            at = np.searchsorted(-thresholds, -self.targets, side="right")
             return np.broadcast_to(at, (*fpr.shape[:-1], len(at)))
         if self.kind == "sensitivity":  # the first corner that reaches it
             return _count(tpr, self.targets - _ROUNDING, "left")

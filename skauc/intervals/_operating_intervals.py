@@ -13,7 +13,6 @@ import numpy as np
 from scipy.stats import binom
 
 from ..statistics._checks import check_option, generator
-from ..statistics._levels import in_precision_of
 from ._band import drawn_heights, quantiles
 from ._comparison import TestedDifference
 from ._empirical_roc import BEST
@@ -73,8 +72,7 @@ def _design_effects(points, name):
         table = at_prevalence(table, points.prevalence)
     slopes = np.nan_to_num(value_of(name, table).imag, posinf=0, neginf=0)
     effects = []
-    thresholds = in_precision_of(sample.levels.value, points.threshold)
-    for threshold, (tp, fn, fp, tn) in zip(thresholds, slopes.T, strict=True):
+    for threshold, (tp, fn, fp, tn) in zip(points.threshold, slopes.T, strict=True):
         called = sample.levels.value >= threshold
         by_level = np.where(called, fp, tn), np.where(called, tp, fn)
         effects.append(sample.effect_of(*sample.of_rows(*by_level)))

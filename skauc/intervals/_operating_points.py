@@ -60,8 +60,8 @@ def operating_points(
     y_score : array-like of shape (n,)
         Scores, larger for the positive class; ±inf are allowed, NaN is not.
     threshold : float or array-like of shape (k,), default=None
-        Thresholds to evaluate. If all scores are numbers of float32, thresholds are
-        rounded to float32, too, as NumPy compares them: a score of .7 reaches .7.
+        Thresholds to evaluate. If the scores have the dtype float16 or float32, they
+        are rounded to it, as NumPy compares them: a score of .7 reaches .7.
     sensitivity : float or array-like of shape (k,), default=None
         Targets in (0, 1). The threshold is the highest score that reaches the target.
     specificity : float or array-like of shape (k,), default=None
@@ -145,8 +145,8 @@ def operating_points(
     if prevalence is not None:
         share = check_interval("prevalence", prevalence, 0, 1, closed="neither")
     rule = ThresholdRule.of(
-        points.thresholds, cost, share, threshold=threshold, sensitivity=sensitivity,
-        specificity=specificity, best=best,
+        points.thresholds, y_score, cost, share, threshold=threshold,
+        sensitivity=sensitivity, specificity=specificity, best=best,
     )  # fmt: skip
     corners = rule.corners(points.thresholds, points.fpr, points.tpr)
     if points.thresholds[0] == np.inf:  # no threshold lies above a score of inf

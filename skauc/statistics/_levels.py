@@ -39,11 +39,12 @@ TIE = 1e-8  # share of the range of the scores below which a margin is 0
 
 
 def in_precision_of(score, threshold) -> np.ndarray:
-    """Thresholds, rounded to single precision if all scores are, as NumPy compares."""
+    """Thresholds, rounded to the dtype of scores of less than 64 bits, as by NumPy."""
+    dtype = str(getattr(score, "dtype", "")).lower()  # of pandas and polars, too
+    if dtype not in ("float16", "float32"):
+        return threshold
     with np.errstate(over="ignore"):
-        rounded, score32 = (np.float32(a).astype(float) for a in (threshold, score))
-    close = np.abs(rounded - threshold) <= np.finfo(np.float32).eps * np.abs(threshold)
-    return np.where(close & np.all(score32 == score), rounded, threshold)
+        return threshold.astype(dtype).astype(float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -527,8 +527,10 @@ def test_many_points_are_written_in_twenty_rows():
     assert "… and 30 more" in repr(first.compare(other, n_resamples=20))
 
 
-def test_thresholds_meet_scores_of_single_precision():
-    y, score = np.array([0, 0, 1, 1, 1]), np.float32([0.2, 0.7, 0.2, 0.7, 0.9])
-    for given in (score, score.astype(float)):
-        found = operating_points(y, given, threshold=[0.7, 0.9]).to_frame()
-        assert found["estimate"]["sensitivity"].tolist() == [2 / 3, 1 / 3]
+def test_thresholds_have_the_precision_of_the_scores():
+    y, score = np.array([0, 0, 1, 1, 1]), np.array([0.2, 0.7, 0.2, 0.7, 0.9])
+    for dtype in (np.float16, np.float32, float):
+        found = operating_points(y, score.astype(dtype), threshold=[0.7, 0.9])
+        assert found.true_positives.tolist() == [2, 1]
+    above = operating_points(y, (score > 0.5) / 2, threshold=np.nextafter(0.5, 1))
+    assert above.true_positives == 0

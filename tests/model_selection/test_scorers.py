@@ -494,8 +494,7 @@ def test_a_solver_that_stopped_early_changes_no_verdict(name, low, high, mean):
         X *= np.geomspace(low, high, shape[1])
         y = np.arange(len(X)) % 2
         model = clone(UNSETTLED[name]).fit(X, y)
-        given = make_cbauc_scorer(rows="training")(model, X, y)
-        given = pytest.approx(given, abs=1e-9)
+        given = pytest.approx(make_cbauc_scorer(rows="training")(model, X, y), abs=1e-9)
         search = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
         with warnings.catch_warnings():
             warnings.simplefilter("error", UntrustedAUCWarning)

@@ -260,8 +260,7 @@ def test_a_search_fits_each_candidate_once_on_all_rows_and_so_does_its_report(
 
 def test_weights_that_do_not_reach_the_scorer_are_asked_for():
     weight = np.arange(80) % 4 + 1.0
-    steps = "standardscaler", "logisticregression"
-    given = {f"{step}__sample_weight": weight for step in steps}
+    given = {f"{step}__sample_weight": weight for step in PIPE.named_steps}
     with pytest.warns(UntrustedAUCWarning, match="could not be detected .* assumed"):
         GridSearchCV(PIPE, GRID, **FREE).fit(X, Y, **given)
 
