@@ -40,11 +40,13 @@ TIE = 1e-8  # share of the range of the scores below which a margin is 0
 
 def in_precision_of(score, threshold) -> np.ndarray:
     """Thresholds, rounded to the dtype of scores of less than 64 bits, as by NumPy."""
-    dtype = str(getattr(score, "dtype", "")).lower()  # of pandas and polars, too
-    if dtype not in ("float16", "float32"):
+    given = np.asarray(score)  # of lists, frames and all kinds of columns, too
+    if given.dtype == object:
+        given = np.array(given.ravel().tolist())
+    if given.dtype not in (np.float16, np.float32):
         return threshold
     with np.errstate(over="ignore"):
-        return threshold.astype(dtype).astype(float)
+        return threshold.astype(given.dtype).astype(float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -530,7 +530,9 @@ def test_many_points_are_written_in_twenty_rows():
 def test_thresholds_have_the_precision_of_the_scores():
     y, score = np.array([0, 0, 1, 1, 1]), np.array([0.2, 0.7, 0.2, 0.7, 0.9])
     for dtype in (np.float16, np.float32, float):
-        found = operating_points(y, score.astype(dtype), threshold=[0.7, 0.9])
-        assert found.true_positives.tolist() == [2, 1]
+        narrow = score.astype(dtype)
+        for given in (narrow, np.array([*narrow], object), narrow[:, None]):
+            found = operating_points(y, given, threshold=[0.7, 0.9])
+            assert found.true_positives.tolist() == [2, 1]
     above = operating_points(y, (score > 0.5) / 2, threshold=np.nextafter(0.5, 1))
     assert above.true_positives == 0
