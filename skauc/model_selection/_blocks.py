@@ -20,7 +20,7 @@ from ..statistics._block_matrix import LARGEST_ARRAY, BlockMatrix
 from ..statistics._row_blocks import dense, gathered, row_blocks
 from ..statistics._rows import Rows
 from ._evaluation import Evaluation, Sample
-from ._verdict import ALL_ROWS, digest_of, judge_blocks, judge_rows, known_verdict
+from ._verdict import in_search, judge_blocks, judge_rows, known_verdict
 from .reading._fitted_model import fitted_models
 
 _GATHERED = 2**20  # rows with at most so many entries (8 MiB) are gathered
@@ -86,8 +86,7 @@ def evaluations(estimator, X, y, sample_weight, question) -> list:
     samples = [Sample(model, model.front, model.score) for model in models]
     verdict, report = known_verdict(question), question.is_report
     if verdict is None:  # a scorer fits nothing
-        in_search = not report and bool(ALL_ROWS) and digest_of(X, y) in ALL_ROWS
-        verdict = judge_rows(models[0], report, in_search)
+        verdict = judge_rows(models[0], report, not report and in_search(X, y))
     return [Evaluation(sample, question, verdict) for sample in samples]
 
 

@@ -289,9 +289,8 @@ class Evaluation:
         out += self._doubts_of_weights()
         if not self.question.adaptive:
             return out
+        out += self._doubts_of_verdict()
         if self.held_out:
-            if self.verdict == HELD_OUT:
-                out.append(doubts.JUDGED_HELD_OUT)
             return out
         if (sampler := model.scored.opened.resampled_by) is not None:
             out.append(doubts.RESAMPLED.format(name=sampler))
@@ -300,8 +299,6 @@ class Evaluation:
         # the weights of a sample are not copies, and other scores leave no rows out
         if self.sample.is_all and self.question.left_out != "none":
             out += doubts.copies_of(model)
-        if self.verdict == ASSUMED:
-            out.append(doubts.ROWS_ASSUMED.format(name=model.name))
         source, reasons = self._source_and_reasons
         out += reasons
         if model.broken_by is not None:
@@ -311,6 +308,12 @@ class Evaluation:
         if source is None and P >= n and left_out and not reasons:
             out.append(doubts.NO_ROWS_LEFT_OUT.format(n_features=P, n=n))
         return out
+
+    def _doubts_of_verdict(self):
+        known = {HELD_OUT: doubts.JUDGED_HELD_OUT, ASSUMED: doubts.ROWS_ASSUMED}
+        asks = self.question.adaptive and self.reason_unranked is None
+        sentence = known.get(self.verdict) if asks else None
+        return [] if sentence is None else [sentence.format(name=self.model.name)]
 
     def _doubts_of_weights(self):
         rows = self.sample.all_rows
@@ -357,7 +360,7 @@ class Evaluation:
                     "train it: use skauc.cbauc_scorer, which leaves rows out by folds"
                 )
             reasons.append(doubts.CLOSED_FORM_ANYWAY.format(name=name))
-        reasons += self._doubts_of_weights()
+        reasons += self._doubts_of_weights() + self._doubts_of_verdict()
         doubts.warn(reasons, model.front, model.score)
 
 

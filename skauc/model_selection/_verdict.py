@@ -83,7 +83,15 @@ def digest_of(X, y) -> str:
     return joblib.hash([y, *row_contents(take_rows(X, ends))])
 
 
-def judge_rows(model: FittedModel, clones, in_search=False) -> str:
+def in_search(X, y) -> bool:
+    """Whether a search fits and scores these rows; by other rows all are over."""
+    found = bool(ALL_ROWS) and digest_of(X, y) in ALL_ROWS
+    if not found:
+        ALL_ROWS.clear()
+    return found
+
+
+def judge_rows(model: FittedModel, clones, searched=False) -> str:
     """Judge whether the rows of a model trained it.
 
     Parameters
@@ -93,7 +101,7 @@ def judge_rows(model: FittedModel, clones, in_search=False) -> str:
     clones : bool
         Whether clones may be fitted. Otherwise rows are training rows, as a scorer
         expects, unless they contradict the fit.
-    in_search : bool, default=False
+    searched : bool, default=False
         Whether a search fits and scores all rows, so that only weights may differ.
 
     Returns
@@ -109,7 +117,7 @@ def judge_rows(model: FittedModel, clones, in_search=False) -> str:
     repeatable = opened.resampled_by is None and all(
         is_repeatable(step) for step, _ in scored.entered.fitted
     )
-    if in_search:  # its weights may not reach the scorer, or these rows came before
+    if searched:  # its weights may not reach the scorer, or these rows came before
         kept = _keeps_rows(scored, strict=True)
         return ASSUMED if repeatable and (kept is False or _moved(model)) else CONTRACT
     gradient, same = np.inf, None
