@@ -149,7 +149,7 @@ def _newton(problem, rows, steps):
     end = climb(objective, point, **steps)
     separation = None
     if not penalised:
-        separation = separation_of(objective, end.point, end.step.decrement2)
+        separation = separation_of(objective, end)
     return _solution(problem, objective, end, separation)
 
 

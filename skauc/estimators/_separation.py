@@ -22,46 +22,46 @@ from scipy import linalg
 from scipy.optimize import linprog
 
 from ._likelihood import add_products, own_class, second_derivatives, softmax
-from ._newton import unit_diagonal
+from ._newton import climb, unit_diagonal
 
 _EPS = np.finfo(float).eps
 # Losses below this share of the largest gain are rounding: vertices have ten digits
 _NO_LOSS = 1e-9
 _MUCH_LARGER = 1e3  # u over δ² from which a pair has z'D = 0
+_LOOSE, _MORE_STEPS = 1e-12, 5  # δ² of a row at which so many steps decide pairs
 _NO_PRODUCT = 1e-10  # share of the largest eigenvalue of products that is rounding
 _NO_GAIN = 1e-6  # sum of the program's gains, of rows of length 1, that is 0
 # Coordinates of a pair below this share of the row's length are rounding
 _ROUNDING = 1e-11
 
 
-def separation_of(objective, point, decrement2):
-    """The kind of separation of the classes at the end of a climb, or None.
-
-    Parameters
-    ----------
-    objective : Objective
-    point : Point
-    decrement2 : float
-        Newton's squared decrement there, or before a last step.
-    """
-    rows, coding = objective.rows, objective.coding
-    bound = _MUCH_LARGER * max(decrement2, _EPS * rows.total)
-    products = objective.sums(_interior, point.theta, bound)
-    G = objective.coordinates.by_theta(products)
-    # products of directions that are rounding
-    G[np.abs(G) <= (1e3 * len(G) * _EPS) ** 2 * np.abs(G).max()] = 0
-    # a basis of the θ without products
-    G, root = unit_diagonal(G)
-    space = linalg.null_space(G, rcond=_NO_PRODUCT) / root[:, None]
+def separation_of(objective, end):
+    """The kind of separation of the classes at the end of a climb, or None."""
+    space, bound = _undecided(objective, end)
+    if space.shape[1] and end.step.decrement2 > _LOOSE * objective.rows.total:
+        end = climb(objective, end.point, max_iter=_MORE_STEPS)
+        space, bound = _undecided(objective, end)
     if not space.shape[1]:
         return None
-    B = objective.coordinates.parameters(point.theta)
+    rows, coding = objective.rows, objective.coding
+    B = objective.coordinates.parameters(end.point.theta)
     if min(rows.map(_smallest_margin, coding, B)) > 0:
         return "complete"
     axes = [objective.coordinates.parameters(axis) for axis in space.T]
     scale = objective.coordinates.scale[: rows.n_features]
     pairs = np.vstack(rows.map(_outside, coding, B, bound, axes, scale))
     return "quasi-complete" if _has_direction(np.unique(pairs, axis=0)) else None
+
+
+def _undecided(objective, end):
+    """A basis of the θ without products of pairs with u ≥ bound, and that bound."""
+    bound = _MUCH_LARGER * max(end.step.decrement2, _EPS * objective.rows.total)
+    products = objective.sums(_interior, end.point.theta, bound)
+    G = objective.coordinates.by_theta(products)
+    # products of directions that are rounding
+    G[np.abs(G) <= (1e3 * len(G) * _EPS) ** 2 * np.abs(G).max()] = 0
+    G, root = unit_diagonal(G)
+    return linalg.null_space(G, rcond=_NO_PRODUCT) / root[:, None], bound
 
 
 def _has_direction(Z):
