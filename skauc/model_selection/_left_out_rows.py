@@ -241,12 +241,15 @@ def _without_model(source, projection):
 def _by_fits(sample, question, folds=False):
     """AUC of rows left out of clones, in folds or as the table says, and doubts.
 
-    Clones of the whole estimator with its steps, if these cannot stay or if fits were
-    requested, otherwise of the linear model alone on the rows in front of it.
+    Clones of the whole estimator with its steps; of the linear model alone on the rows
+    in front of it if a part is never fitted again, or if its fits are solved.
     """
     model, prior = sample.model, question.prior
-    whole = folds or prior.refits or model.pair is not None or not can_stay(model)
-    if whole and has_frozen(model.estimator):
+    must = folds or prior.refits or model.pair is not None or not can_stay(model)
+    frozen = has_frozen(model.estimator)
+    # a scaler of all rows shows those left out to fits that are not at their optimum
+    whole = must or not (frozen or is_solved(model.linear))
+    if must and frozen:
         return None, [doubts.FROZEN_IN_REFITS]
     K = prior.refits or (None if question.is_report else SCORER_FITS)
     try:
