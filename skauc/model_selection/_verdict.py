@@ -132,8 +132,9 @@ def judge_rows(model: FittedModel, clones, searched=False) -> str:
             return DETECTED
         if same is False and not scored.dropped:  # it may have seen weight 0
             return HELD_OUT
-        # without a gradient, a clone adds little to the evidence of the step
-        if same and (gradient <= NEAR_REST or np.isinf(gradient)):
+        # without a gradient, a clone that does not draw shows weights not passed
+        alone = np.isinf(gradient) and (not clones or _draws(opened.whole))
+        if same and (gradient <= NEAR_REST or alone):
             return DETECTED
     if not clones:
         return HELD_OUT if repeatable and not same and _moved(model) else ASSUMED
@@ -347,8 +348,13 @@ def _compare(training, score):
 def _draws(estimator):
     """Whether two fits to the same rows may differ by chance."""
     params = estimator.get_params()
-    seeds = (params[name] for name in params if name.endswith("random_state"))
-    return any(not isinstance(seed, int | np.integer) for seed in seeds)
+    return any(
+        not isinstance(seed, int | np.integer)
+        for name, seed in params.items()
+        if name.endswith("random_state")
+        # a support vector machine draws for its probabilities alone
+        and params.get(f"{name[:-12]}probability", True) is True
+    )
 
 
 def distance(a, b):

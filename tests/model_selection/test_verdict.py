@@ -226,6 +226,9 @@ WEIGHTED = {
     "l2": LogisticRegression(max_iter=5000),
     "ridge": RidgeClassifier(),
     "hinge": LinearSVC(loss="hinge", max_iter=50_000, random_state=0),
+    "svc": SVC(C=0.1),
+    "bayes": GaussianNB(),
+    "auc": GaussianAUCClassifier(),
 }
 
 
@@ -238,7 +241,8 @@ def test_weights_of_the_fit(name):
         model = scaled(clone(WEIGHTED[name]))
         model.fit(X, y, **{f"{model.steps[-1][0]}__sample_weight": weight})
         assert judged(model, X, y, weight) == TRAINING
-        assert judged(model, X, y) != HELD_OUT
+        near = TRAINING if weight.min() else ASSUMED  # costs hardly turn a direction
+        assert judged(model, X, y) in (ASSUMED, near)
         others = rng.standard_normal((100, 60))
         assert judged(model, others, y, weight) == HELD_OUT
 
