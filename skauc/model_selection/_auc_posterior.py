@@ -130,8 +130,8 @@ def auc_posterior(
                           members, no fit. With fewer than about 75 members a warning
                           says how many would do
     ``"refits"``          All other linear models: .632+ [3]_ from 20 refits (10 from
-                          200 rows on, 5 from 500 rows on) of the linear model, or of
-                          the whole estimator if a preceding step used y
+                          200 rows on, 5 from 500 rows on) of the whole estimator: a
+                          scaler of all rows would show those left out
     ``"folds"``           All other classifiers, linear models of more than two
                           classes, and steps with many components (PCA, truncated
                           SVD), which fit the noise of each row: four times five

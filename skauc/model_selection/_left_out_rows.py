@@ -17,7 +17,8 @@ used y or adapted
 smooth loss, L2; no step used y or adapted     pairs in closed form                0
 the same behind a step that began to adapt     these pairs, joined with folds of   20
                                                the whole estimator
-another linear model; no step adapted          balanced .632+ samples              20
+another linear model; no step adapted          balanced .632+ samples of the       20
+                                               whole estimator
 three classes or more of linear models, a      repeated stratified folds of the    20
 step that adapted itself to the rows, any      whole estimator
 other classifier
