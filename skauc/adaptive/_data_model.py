@@ -125,13 +125,10 @@ class DataModel:
         """Mean of ``z − m`` over ridge models of the rows, in probits; 0 if none."""
 
         def compute():
-            models = ridge_models(self.rows) if self.size.n_features > 1 else None
-            if models is None:
-                return 0.0
-            directions, aucs = models
+            models = ridge_models(self.rows) if self.size.n_features > 1 else []
             differences = [
                 self.size.probit(auc) - projection.probit[0]
-                for w, auc in zip(directions.T, aucs, strict=True)
+                for w, auc in models
                 if (projection := self.along(w)) is not None
             ]
             return float(np.mean(differences)) if differences else 0.0
