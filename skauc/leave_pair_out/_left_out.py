@@ -122,14 +122,6 @@ class PairRows:
     mass_neg: np.ndarray
     mass_pos: np.ndarray
 
-    @classmethod
-    def of(cls, order, rows, limit) -> PairRows:
-        """At most ``limit`` rows of each class, evenly spaced in the given order."""
-        (neg, mass_neg), (pos, mass_pos) = even_sample(
-            order, rows.positive, rows.weight, limit
-        )
-        return cls(neg, pos, mass_neg, mass_pos)
-
     @property
     def both(self) -> np.ndarray:
         """Negative rows, then positive ones."""
@@ -241,7 +233,9 @@ def leave_pair_out(fit, rows):
     few = MANY_ROWS * rows.shape[1] <= rows.n < LARGE
     limit = FEW_PAIR_ROWS if few else PAIR_ROWS
     order = np.argsort(score)
-    pairs = PairRows.of(order, rows, limit)
+    sample = even_sample(order, rows.positive, rows.weight, limit)
+    (neg, mass_neg), (pos, mass_pos) = sample
+    pairs = PairRows(neg, pos, mass_neg, mass_pos)
     if fit.objective.loss.quadratic or not can_refit(rows):
         margin = _one_step(fit, rows, pairs, order)
     else:
