@@ -110,8 +110,10 @@ class Objective:
     loss : Loss
     l2 : float or ndarray of shape (P,)
         Penalty ≥ 0; 0 means the limit of a small one.
-    intercept : "free", "none" or float, default="free"
-        A float s is the constant column of liblinear: ``b = s b'``, b' is penalised.
+    column : float, default=1.0
+        Value s of the constant column, ``b = s b'``; 0 without an intercept.
+    free : bool, default=True
+        Whether b' has no penalty; it has the features' in liblinear, or if s is 0.
     class_weight : tuple of two floats, default=(1.0, 1.0)
         Factors of the weights of the negative and of the positive rows in c.
     l1 : float, default=0.0
@@ -120,14 +122,10 @@ class Objective:
 
     loss: Loss
     l2: float | np.ndarray
-    intercept: str | float = "free"
+    column: float = 1.0
+    free: bool = True
     class_weight: tuple = (1.0, 1.0)
     l1: float = 0.0
-
-    @property
-    def free(self) -> bool:
-        """Whether there is an intercept without a penalty."""
-        return self.intercept == "free"
 
     def case_weight(self, rows) -> np.ndarray:
         """c: weight of the row times that of its class, (n,)."""
@@ -146,7 +144,7 @@ class Objective:
         # the limit of a weak penalty depends on its shape for separated classes and for
         # P ≥ n, and liblinear's intercept has the same penalty: there the shape is kept
         one_limit = least == NO_PENALTY and rows.shape[1] < rows.shape[0]
-        if one_limit and isinstance(self.intercept, str):
+        if one_limit and (self.free or not self.column):
             column = np.where(squares > 0, squares, column)
         column = column * (neg * rows.n_neg + pos * rows.n_pos) / rows.n
         if np.all(self.l2 >= least * column):
@@ -162,13 +160,6 @@ class Objective:
     def strength(self) -> float:
         """Penalty of the features times :attr:`unit`."""
         return float(self.l2) if np.ndim(self.l2) == 0 else 1.0
-
-    @property
-    def column(self) -> float:
-        """Value of the constant column of the intercept; 0 without an intercept."""
-        if self.free:
-            return 1.0
-        return 0.0 if self.intercept == "none" else float(self.intercept)
 
     def design(self, A):
         """Rows with the column of the intercept, and the penalty of every column."""
@@ -251,7 +242,7 @@ def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:
             return float(np.sqrt(ratio.mean()))
     square = force @ (X.multiply(X) if sparse.issparse(X) else X**2)
     walk = square
-    if objective.intercept != "none":
+    if objective.column:
         # Σ g²(x − x̄)² = Σ g²x² − x̄² Σ g²
         walk = square - (force @ X) ** 2 / force.sum()
     varies = judged & (walk > 1e-12 * square)
