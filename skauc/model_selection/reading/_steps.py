@@ -83,7 +83,8 @@ def transpose_of(step):
     if isinstance(step, FrozenEstimator):
         return transpose_of(step.estimator)
     if hasattr(step, "get_support"):
-        return lambda W: step.inverse_transform(W.T).T  # 0 for the other features
+        support = step.get_support()
+        return lambda W: _spread(W, support)
     if isinstance(step, _DIVIDE):
         return lambda W: W if step.scale_ is None else W / step.scale_[:, None]
     if isinstance(step, FunctionTransformer) and step.func is None:
@@ -100,6 +101,13 @@ def transpose_of(step):
     if isinstance(step, LinearDiscriminantAnalysis):
         return lambda W: step.scalings_[:, : len(W)] @ W
     return None
+
+
+def _spread(W, support):
+    """Directions in all features from those in the selected ones."""
+    out = np.zeros((len(support), W.shape[1]))
+    out[support] = W
+    return out
 
 
 def _equal(expected, got):
