@@ -222,8 +222,8 @@ def groups_for_fit(model, groups) -> dict:
 
 def searches_in(model) -> list:
     """Searches in a model, and the prefixes of their keywords in ``model.fit``."""
-    known = ("error_score",)  # which all searches have, and only they
-    return [pair for pair in _nested(model, known) if hasattr(pair[1], *known)]
+    nested = _nested(model, ("error_score",))  # which all searches have, and only they
+    return [pair for pair in nested if hasattr(pair[1], "error_score")]
 
 
 def _nested(model, wrappers, prefix=""):
