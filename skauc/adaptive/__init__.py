@@ -73,7 +73,7 @@ mathematics of this folder:
    covariances, or a third of the way from there to z if refits are requested. AUCs are
    reported by the estimate.
    Where no row can be left out, m is the estimate, and with fewer than n/10 features
-   partly the AUC of the training rows; .3² is added to the variance.
+   partly the AUC of the training rows; .4² is added to the variance.
 
 The class means of new scores (EBAUC, error rates) are predicted by the dense signals
 under the inverse Wishart.
