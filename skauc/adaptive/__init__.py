@@ -72,8 +72,8 @@ mathematics of this folder:
    enlarge s_b². Candidates are ranked by the mean of m_k under the first two
    covariances, or a third of the way from there to z if refits are requested. AUCs are
    reported by the estimate.
-   A model without rows left out uses the mean disagreement ``z − m`` of nine ridge
-   models of the same rows: estimate ``m + .3 mean(z − m)``, the variance plus .3².
+   Where no row can be left out, m is the estimate, and with fewer than n/10 features
+   partly the AUC of the training rows; .4² is added to the variance.
 
 The class means of new scores (EBAUC, error rates) are predicted by the dense signals
 under the inverse Wishart.

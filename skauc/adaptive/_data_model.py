@@ -10,12 +10,11 @@ import numpy as np
 from scipy.special import stdtr
 
 from ..leave_pair_out._left_out import even_sample
-from ..leave_pair_out._ridge_models import ridge_models
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._conjugate import area_under_rates
 from ..statistics._rows import Rows
 from ._covariance import cross_validated, inverse_wishart, of_random_labels
-from ._join import DataSize, corrected, join, uncorrected
+from ._join import DataSize, join, unchecked, uncorrected
 from ._prior import AdaptivePrior
 from ._scatter import GRAM_RANK, Direction, Scatter
 from ._signals import noise_power, probit_of, signals_under
@@ -120,25 +119,6 @@ class DataModel:
         weight = np.full(len(models), share / len(models))
         return (*models, last), np.append(weight, 1 - share)
 
-    @property
-    def disagreement(self) -> float:
-        """Mean of ``z − m`` over ridge models of the rows, in probits; 0 if none."""
-
-        def compute():
-            models = ridge_models(self.rows) if self.size.n_features > 1 else None
-            if models is None:
-                return 0.0
-            directions, aucs = models
-            differences = [
-                self.size.probit(auc) - projection.probit[0]
-                for w, auc in zip(directions.T, aucs, strict=True)
-                if (projection := self.along(w)) is not None
-            ]
-            return float(np.mean(differences)) if differences else 0.0
-
-        name = "disagreement", self.prior.attainable_power
-        return self.rows.cached(name, compute)
-
 
 @dataclass(frozen=True, eq=False)
 class Projection:
@@ -202,14 +182,6 @@ class Projection:
         return np.concatenate(between), float(np.sqrt(within))
 
     @property
-    def disagreement(self) -> float:
-        """Mean error of the model, as estimated by ridge models, in probits."""
-        if not self.model.prior.leave_pair_out:
-            return 0.0
-        # for a direction that ranks the rows the wrong way round, the error is mirrored
-        return self._sign * self.model.disagreement
-
-    @property
     def _sign(self):
         return 1.0 if self.direction.difference >= 0 else -1.0
 
@@ -220,7 +192,7 @@ class Projection:
             return join(m, source, size, self._sign)
         if size.n_features == 1 or not self.model.prior.leave_pair_out:
             return uncorrected(m, s2)
-        return corrected(m, self.disagreement, size, self.model.rows.auc(self.score))
+        return unchecked(m, size, self.model.rows.auc(self.score))
 
     def towards(self, source, share) -> float:
         """``share (z − m)``: part of the way to an AUC of rows left out, in probits."""

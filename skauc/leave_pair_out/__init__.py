@@ -79,14 +79,6 @@ neither row of a pair; they compare it.
 interpolates its rows or a step in front was fitted closely to them, rows are left out
 by repeats of stratified folds; the AUC is that of the pairs within a fold.
 
-**Ridge models** (``_ridge_models``). Regressions of t on standardised features with
-nine penalties l are reference models of the data set. With the decomposition
-``√c X = U √Λ Vᵀ`` of the centred features and ``u = √(c/n)``,
-
-    √c Q √c = U diag(Λ/(Λ + l)) Uᵀ + u uᵀ,   √c F √c⁻¹ = I − √c Q √c,
-
-so that one decomposition serves all penalties.
-
 **Discriminants.** ``(Σ_c a_c W_c + Λ)⁻¹(x̄₁ − x̄₀)``, W_c the scatter matrix of class c,
 is the direction of the ridge regression of t with class weights a_c and penalty Λ.
 

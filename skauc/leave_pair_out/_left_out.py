@@ -122,14 +122,6 @@ class PairRows:
     mass_neg: np.ndarray
     mass_pos: np.ndarray
 
-    @classmethod
-    def of(cls, order, rows, limit) -> PairRows:
-        """At most ``limit`` rows of each class, evenly spaced in the given order."""
-        (neg, mass_neg), (pos, mass_pos) = even_sample(
-            order, rows.positive, rows.weight, limit
-        )
-        return cls(neg, pos, mass_neg, mass_pos)
-
     @property
     def both(self) -> np.ndarray:
         """Negative rows, then positive ones."""
@@ -163,37 +155,6 @@ def even_rows(rows, weight, limit):
     high = np.cumsum(weight[::-1]).searchsorted(middle[: limit // 2])
     at = np.concatenate([low, len(rows) - 1 - high[::-1]])
     return rows[np.clip(at, 0, len(rows) - 1)], np.full(limit, total / limit)
-
-
-def margins_without(Q, F_ij, F_ji, q, f, *, z, g, one):
-    """``z_j − z_i`` after one Newton step without negative i and positive j.
-
-    Parameters
-    ----------
-    Q, F_ij, F_ji : ndarray of shape (k_neg, k_pos)
-        Q and F of the pairs. F is not symmetric: ``F_ij`` is the response of negative i
-        to positive j.
-    q, f : ndarray of shape (k_neg + k_pos,)
-        The diagonals of Q and F.
-    z, g, one : ndarray of shape (k_neg + k_pos,)
-        Scores, slopes, and the share of its weight that is taken from each row, 1/f for
-        weight f.
-    """
-    k = len(Q)
-    one_i, one_j = one[:k, None], one[k:]
-    g_i, g_j = (one * g)[:k, None], (one * g)[k:]
-    # with a share of the rows left out: F diag(one) + I − diag(one)
-    F_ii = f[:k, None] * one_i + 1 - one_i
-    F_jj = f[k:] * one_j + 1 - one_j
-    F_ij, F_ji = F_ij * one_j, F_ji * one_i
-    q_i = q[:k, None] * g_i + Q * g_j
-    q_j = Q * g_i + q[k:] * g_j
-    # (F_SS)⁻¹ = [[F_jj, −F_ij], [−F_ji, F_ii]]/det
-    det = F_ii * F_jj - F_ij * F_ji
-    lost = det <= 1e-14 * np.abs(F_ii * F_jj)
-    det = np.where(lost, np.inf, det)  # undetermined without the row: no step
-    step = ((F_ii + F_ij) * q_j - (F_jj + F_ji) * q_i) / det
-    return z[k:] - z[:k, None] + step
 
 
 def auc_of_pairs(margin, z, pairs, rows, everyone):
@@ -272,7 +233,9 @@ def leave_pair_out(fit, rows):
     few = MANY_ROWS * rows.shape[1] <= rows.n < LARGE
     limit = FEW_PAIR_ROWS if few else PAIR_ROWS
     order = np.argsort(score)
-    pairs = PairRows.of(order, rows, limit)
+    sample = even_sample(order, rows.positive, rows.weight, limit)
+    (neg, mass_neg), (pos, mass_pos) = sample
+    pairs = PairRows(neg, pos, mass_neg, mass_pos)
     if fit.objective.loss.quadratic or not can_refit(rows):
         margin = _one_step(fit, rows, pairs, order)
     else:
@@ -282,13 +245,24 @@ def leave_pair_out(fit, rows):
 
 def _one_step(fit, rows, pairs, order):
     """``z_j − z_i`` after one Newton step without negative i and positive j."""
-    S = pairs.both
+    S, k = pairs.both, len(pairs.neg)
     g, Q, F = _system(fit, rows, S, order)
-    # the share 1/f of a row of weight f
+    # the share 1/f of a row of weight f is left out: F diag(one) + I − diag(one)
     one = np.minimum(1.0, 1 / rows.weight[S])
+    g, own = one * g, F.diagonal() * one + 1 - one
+    alone = Q.diagonal() * g
+    q_i = alone[:k, None] + Q[:k, k:] * g[k:]
+    q_j = Q[:k, k:] * g[:k, None] + alone[k:]
+    F_ii, F_jj = own[:k, None], own[k:]
+    # F is not symmetric: F_ij is the response of negative i to positive j
+    F_ij, F_ji = F[:k, k:] * one[k:], F[k:, :k].T * one[:k, None]
+    # (F_SS)⁻¹ = [[F_jj, −F_ij], [−F_ji, F_ii]]/det
+    det = F_ii * F_jj - F_ij * F_ji
+    lost = det <= 1e-14 * np.abs(F_ii * F_jj)
+    det = np.where(lost, np.inf, det)  # undetermined without the row: no step
+    step = ((F_ii + F_ij) * q_j - (F_jj + F_ji) * q_i) / det
     z = fit.score(rows.X)[S] - fit.intercept
-    k, q, f = len(pairs.neg), Q.diagonal(), F.diagonal()
-    return margins_without(Q[:k, k:], F[:k, k:], F[k:, :k].T, q, f, z=z, g=g, one=one)
+    return z[k:] - z[:k, None] + step
 
 
 def _system(fit, rows, S, order):

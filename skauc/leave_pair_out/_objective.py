@@ -13,8 +13,6 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
-from ..statistics._block_matrix import BlockMatrix
-from ..statistics._rows import Rows
 from ._coordinates import Coordinates
 
 NO_PENALTY = 1e-9  # least penalty in sums of squares: H⁻¹ keeps half of its digits
@@ -112,8 +110,10 @@ class Objective:
     loss : Loss
     l2 : float or ndarray of shape (P,)
         Penalty ≥ 0; 0 means the limit of a small one.
-    intercept : "free", "none" or float, default="free"
-        A float s is the constant column of liblinear: ``b = s b'``, b' is penalised.
+    column : float, default=1.0
+        Value s of the constant column, ``b = s b'``; 0 without an intercept.
+    free : bool, default=True
+        Whether b' has no penalty; it has the features' in liblinear, or if s is 0.
     class_weight : tuple of two floats, default=(1.0, 1.0)
         Factors of the weights of the negative and of the positive rows in c.
     l1 : float, default=0.0
@@ -122,14 +122,10 @@ class Objective:
 
     loss: Loss
     l2: float | np.ndarray
-    intercept: str | float = "free"
+    column: float = 1.0
+    free: bool = True
     class_weight: tuple = (1.0, 1.0)
     l1: float = 0.0
-
-    @property
-    def free(self) -> bool:
-        """Whether there is an intercept without a penalty."""
-        return self.intercept == "free"
 
     def case_weight(self, rows) -> np.ndarray:
         """c: weight of the row times that of its class, (n,)."""
@@ -148,7 +144,7 @@ class Objective:
         # the limit of a weak penalty depends on its shape for separated classes and for
         # P ≥ n, and liblinear's intercept has the same penalty: there the shape is kept
         one_limit = least == NO_PENALTY and rows.shape[1] < rows.shape[0]
-        if one_limit and isinstance(self.intercept, str):
+        if one_limit and (self.free or not self.column):
             column = np.where(squares > 0, squares, column)
         column = column * (neg * rows.n_neg + pos * rows.n_pos) / rows.n
         if np.all(self.l2 >= least * column):
@@ -164,13 +160,6 @@ class Objective:
     def strength(self) -> float:
         """Penalty of the features times :attr:`unit`."""
         return float(self.l2) if np.ndim(self.l2) == 0 else 1.0
-
-    @property
-    def column(self) -> float:
-        """Value of the constant column of the intercept; 0 without an intercept."""
-        if self.free:
-            return 1.0
-        return 0.0 if self.intercept == "none" else float(self.intercept)
 
     def design(self, A):
         """Rows with the column of the intercept, and the penalty of every column."""
@@ -231,16 +220,10 @@ def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:
     every = 1 if sparse.issparse(rows.X) else n // _WALK_ROWS + 1
     sample = rows[::every]
     # ∂_j = Σ_i g_i (x_ij − x̄_j) + l2_j w_j; with an intercept Σ g = 0 at the optimum
-    if isinstance(rows.X, BlockMatrix):  # no number of every row is kept
-        pull, excess, sums = rows.X.total(
-            _pull_of_block, fit, y=rows.positive, weight=rows.weight
-        )
-        pull -= (excess / rows.n if objective.free else 0.0) * sums
-        g = _slopes(fit, sample, fit.score(sample.X))
-    else:
-        g = _slopes(fit, rows, fit.score(rows.X))
-        less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
-        pull, g = (g - less) @ rows.X, g[::every]
+    slope = objective.loss.slope(fit.score(rows.X), rows.sign)
+    g = objective.case_weight(rows) * slope
+    less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
+    pull, g = (g - less) @ rows.X, g[::every]
     pull += objective.l2 * fit.coef
     # the subgradient nearest to 0: ∂|w| is the sign of w, and all of [−1, 1] at 0
     free = np.clip(-pull, -objective.l1, objective.l1)
@@ -259,27 +242,13 @@ def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:
             return float(np.sqrt(ratio.mean()))
     square = force @ (X.multiply(X) if sparse.issparse(X) else X**2)
     walk = square
-    if objective.intercept != "none":
+    if objective.column:
         # Σ g²(x − x̄)² = Σ g²x² − x̄² Σ g²
         walk = square - (force @ X) ** 2 / force.sum()
     varies = judged & (walk > 1e-12 * square)
     if not varies.any():
         return float("nan")
     return float(np.sqrt(np.mean(pull[varies] ** 2 / walk[varies])))
-
-
-def _slopes(fit, rows, score):
-    """Slopes of the losses times the case weights, (n,)."""
-    objective = fit.objective
-    return objective.case_weight(rows) * objective.loss.slope(score, rows.sign)
-
-
-def _pull_of_block(block, fit):
-    """``Σ g x``, ``Σ g`` and ``Σ w x`` of the rows of a block."""
-    rows = Rows(block.X, block.y, block.weight)
-    # not fit.score, which stores its result: threads share the fit
-    g = _slopes(fit, rows, np.asarray(block.X @ fit.coef).ravel() + fit.intercept)
-    return g @ rows.X, g.sum(), rows.weight @ rows.X
 
 
 def at_optimum(fit, rows, gradient=None) -> Fit:

@@ -1,9 +1,9 @@
 """Candidates of a search: vectors whose inner products are covariances of AUCs.
 
 Each candidate i has an estimate m_i in probits by the model of the data set, and z_i of
-rows left out; for a model without them z_i − m_i is the mean over ridge models of the
-rows. The joint posterior is centred one sixth of the way from m_i to z_i, at
-``m_i + c_i``, at the level of the reported posteriors, with
+rows left out; for a model without them z_i is m_i. The joint posterior is centred one
+sixth of the way from m_i to z_i, at ``m_i + c_i``, at the level of the reported
+posteriors, with
 
     Cov(Z_i, Z_j) = Σ_k weight_k (μ_ik − μ̄_i)(μ_jk − μ̄_j) + σ_i σ_j ρ_ij + c_i c_j,
 
@@ -110,12 +110,9 @@ def candidate(evaluation: Evaluation) -> Candidate:
     between, within = projection.beliefs
     # no candidate has a larger variance than its own posterior
     most = min(_WIDER, deviation / np.hypot(within, np.linalg.norm(between)))
-    # c: half of w_c (z − m); without rows left out, z − m is that of the ridge models
+    # c: half of w_c (z − m)
     luck, size = 0.0, projection.model.size
-    if source is None:
-        shift = CONTRAST / 2 * projection.disagreement
-    else:
-        shift = projection.towards(source, CONTRAST / 2)
+    shift = 0.0 if source is None else projection.towards(source, CONTRAST / 2)
     refits = evaluation.question.prior.refits
     if source is not None and refits:
         # an error of the source enters with w_c²: _search Notes

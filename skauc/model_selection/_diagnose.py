@@ -46,9 +46,8 @@ class Diagnosis(Result):
     normality : tuple of float
         Shapiro–Wilk p-values of the scores of each class (neg, pos); NaN below 3 rows.
     discrepancy : float or None
-        Mean difference, over nine ridge models of the same rows, between the
-        leave-pair-out AUC and the AUC by the model of the data set, in probits. None if
-        it is not used: ``leave_pair_out=False``, held-out rows or a single feature.
+        AUC of rows left out less the AUC by the model of the data set, in probits; None
+        if no row was left out.
     estimates : dict of str to float
         Estimates by name: the plug-in binormal AUC, the empirical AUC of the rows
         (``"resubstitution"``, or ``"empirical"`` for held-out rows), the AUC under the
@@ -111,17 +110,15 @@ class Diagnosis(Result):
             )
         if self.discrepancy is None:
             reasons.append(
-                "no row was left out (switched off, held-out rows or one feature), so "
-                "that nothing checks the model of normal classes: check it by "
-                "cross-validation"
+                "no row was left out, so that nothing checks the model of normal "
+                "classes: check it by cross-validation"
             )
         elif abs(self.discrepancy) > _LEVEL:
             word = "lower" if self.discrepancy < 0 else "higher"
             reasons.append(
-                f"the leave-pair-out AUC of ridge models of these rows is "
-                f"{abs(self.discrepancy):.2f} probit {word} than that of the model of "
-                "normal classes, which may not hold: trust the AUC of rows left out "
-                "more"
+                f"the AUC of rows left out is {abs(self.discrepancy):.2f} probit "
+                f"{word} than that of the model of normal classes, which may not hold: "
+                "trust the AUC of rows left out more"
             )
         return tuple(dict.fromkeys([*reasons, *self.posterior.warnings]))
 
@@ -163,7 +160,7 @@ class Diagnosis(Result):
             "score variance ratio": self.variance_ratio,
             "p of normal negatives": p_neg,
             "p of normal positives": p_pos,
-            "ridge models - model, probits": self.discrepancy,
+            "left out - model, probits": self.discrepancy,
             **self.estimates,
             "warnings": "; ".join(self.warnings),
             "pos_label": self.posterior.pos_label,
@@ -186,9 +183,8 @@ def diagnose(
 
     Answers: how much do different estimates of this AUC disagree, and which assumption
     is violated? The AUC by the model of normal classes is compared with the AUC of rows
-    left out of this fit, and for nine ridge models of the same rows with their
-    leave-pair-out AUC. The normality of the scores is tested [1]_. The cost is that of
-    :func:`skauc.auc_posterior`.
+    left out of this fit. The normality of the scores is tested [1]_. The cost is that
+    of :func:`skauc.auc_posterior`.
 
     Parameters
     ----------
@@ -274,9 +270,7 @@ def _diagnosis(evaluation) -> Diagnosis:
     # the same evaluation under the published prior, for comparison
     published = replace(evaluation, question=Question("paper"))
     neg, pos = class_moments(model.score, model.positive, model.front.weight)
-    data = projection.model
-    left_out = data.prior.leave_pair_out and data.size.n_features > 1
-    left_out = left_out and not evaluation.held_out and model.linear is not None
+    data, source = projection.model, evaluation.source
     paper = {"paper's prior": published.projection.auc().mean()}
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))
@@ -288,7 +282,7 @@ def _diagnosis(evaluation) -> Diagnosis:
         attainable=_attainable(data.models[0]),
         variance_ratio=ratio,
         normality=_normality(model),
-        discrepancy=data.disagreement if left_out else None,
+        discrepancy=None if source is None else projection.gap(source)[0],
         estimates=_estimates(evaluation, neg, pos) | paper,
     )
 

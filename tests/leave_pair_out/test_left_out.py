@@ -102,8 +102,8 @@ def test_joined_rows_are_near_to_pairs(loss, shape, monkeypatch):
     X[positive, :2] += 0.8
     X -= X.mean(axis=0)  # a scaler in front
     rows = Rows.of(X, positive)
-    for C, intercept in itertools.product([1e-2, 1.0, 1e2, 1e4], ["free", 1.0]):
-        fit = Fit(Objective(LOSSES[loss], 1 / C, intercept), np.zeros(shape[1]))
+    for C, free in itertools.product([1e-2, 1.0, 1e2, 1e4], [True, False]):
+        fit = Fit(Objective(LOSSES[loss], 1 / C, free=free), np.zeros(shape[1]))
         monkeypatch.setattr("skauc.leave_pair_out._left_out.EXACT", np.inf)
         expected = second_source(fit, rows).auc
         monkeypatch.setattr("skauc.leave_pair_out._left_out.EXACT", 0)
@@ -115,11 +115,10 @@ def test_joined_rows_are_near_to_pairs(loss, shape, monkeypatch):
 @pytest.mark.parametrize("shape", [(16, 4), (12, 20)])
 def test_pairs_with_a_penalised_intercept(shape):
     """A constant column without a free intercept is liblinear's."""
-    for intercept in ["none", 1.0, 30.0]:
+    for column in [0.0, 1.0, 30.0]:
         rows, fit = rows_and_fit("squared", 0.1, *shape, seed=3)
-        objective = type(fit.objective)(fit.objective.loss, 10.0, intercept)
+        objective = Objective(fit.objective.loss, 10.0, column, free=False)
         fit = at_optimum(type(fit)(objective, 0 * fit.coef), rows)
-        column = 0.0 if intercept == "none" else intercept
         X = np.column_stack([rows.X, np.full(len(rows.X), column)])
 
         def make():

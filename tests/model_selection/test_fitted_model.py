@@ -363,7 +363,7 @@ def test_weights_enter_the_fit_by_their_keyword():
         fitted = clone(model).fit(X, Y, **dict.fromkeys(names, weight))
         expected = auc_posterior(fitted, X, Y, sample_weight=weight, rows="training")
         assert found.mean() == pytest.approx(expected.mean(), rel=1e-9)
-    with pytest.raises(ValueError, match="FixedThresholdClassifier must be used with"):
+    with pytest.raises(ValueError, match="only supported if enable_metadata_routing"):
         bayesian_val_score(FixedThresholdClassifier(pipe), X, Y, sample_weight=weight)
 
 

@@ -17,13 +17,7 @@ import numpy as np
 from scipy import sparse
 from sklearn import config_context, get_config
 from sklearn.base import clone, is_classifier, is_clusterer
-from sklearn.model_selection import (
-    FixedThresholdClassifier,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    TunedThresholdClassifierCV,
-    check_cv,
-)
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
@@ -198,17 +192,18 @@ def is_known(method) -> bool:
 
 
 def weight_for_fit(model, weight) -> dict:
-    """Keyword under which ``fit`` takes the weights; empty if the model takes none.
-
-    Without metadata routing the names of the last steps of nested Pipelines are
-    prefixes.
-    """
+    """Keyword under which ``fit`` takes the weights; empty if the model takes none."""
     if weight is None:
         return {}
     if get_config()["enable_metadata_routing"]:
         return {"sample_weight": weight}
-    name = _weight_name(model)
-    return {} if name is None else {name: weight}
+    *_, (prefix, last) = _nested(model, ("cv", "threshold"))
+    parameters = inspect.signature(last.fit).parameters.values()
+    # a sampler's Pipeline, for example, passes all keywords on
+    takes = any(
+        p.kind is p.VAR_KEYWORD or p.name == "sample_weight" for p in parameters
+    )
+    return {f"{prefix}sample_weight": weight} if takes else {}
 
 
 def groups_for_fit(model, groups) -> dict:
@@ -225,17 +220,24 @@ def groups_for_fit(model, groups) -> dict:
     }
 
 
-def searches_in(model, prefix=""):
-    """Yield searches and the prefixes of their keywords in ``model.fit``.
+def searches_in(model) -> list:
+    """Searches in a model, and the prefixes of their keywords in ``model.fit``."""
+    nested = _nested(model, ("error_score",))  # which all searches have, and only they
+    return [pair for pair in nested if hasattr(pair[1], "error_score")]
 
-    They are the model, the last step of a Pipeline, or the estimator of a search.
+
+def _nested(model, wrappers, prefix=""):
+    """Yield prefixes of keywords in ``fit``, and the models that they lead to.
+
+    They are the model, the last steps of Pipelines, and the estimators of wrappers,
+    which are known by an attribute.
     """
+    yield prefix, model
     if isinstance(model, Pipeline):
         step, last = model.steps[-1]
-        yield from searches_in(last, f"{prefix}{step}__")
-    elif hasattr(model, "error_score"):  # which all searches have, and only they
-        yield prefix, model
-        yield from searches_in(model.estimator, prefix)
+        yield from _nested(last, wrappers, f"{prefix}{step}__")
+    elif hasattr(model, "estimator") and any(hasattr(model, name) for name in wrappers):
+        yield from _nested(model.estimator, wrappers, prefix)
 
 
 def _keeps_copies_together(model) -> bool:
@@ -249,32 +251,6 @@ def _keeps_copies_together(model) -> bool:
         size = check_cv(search.cv, [0, 1], classifier=True).get_n_splits()
         search.set_params(cv=StratifiedGroupKFold(size))
     return bool(plain)
-
-
-def _weight_name(model):
-    """Keyword of the weights in ``model.fit``; None if it takes none."""
-    if isinstance(model, Pipeline):
-        step, last = model.steps[-1]
-        inner = _weight_name(last)
-        return None if inner is None else f"{step}__{inner}"
-    if isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
-        inner = _weight_name(model.estimator)
-        if inner not in (None, "sample_weight") or not _takes_weight(model):
-            raise ValueError(
-                f"{type(model).__name__} must be used with metadata routing to pass "
-                "sample_weight on, got sklearn's enable_metadata_routing=False"
-            )
-        return inner
-    if hasattr(model, "estimator") and hasattr(model, "cv"):  # a search
-        return _weight_name(model.estimator)
-    return "sample_weight" if _takes_weight(model) else None
-
-
-def _takes_weight(model):
-    """Whether ``fit`` has the parameter sample_weight, or takes any keyword."""
-    parameters = inspect.signature(model.fit).parameters
-    keywords = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    return keywords or "sample_weight" in parameters
 
 
 def checked_rows(X, y, sample_weight, pos_label, groups=None):

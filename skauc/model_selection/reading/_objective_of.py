@@ -184,12 +184,12 @@ def _fit(linear, rows, flipped, loss, l2, l1=0.0, *, scaled_intercept=False):
     sign = -1.0 if flipped else 1.0
     w = sign * np.ravel(linear.coef_).astype(float)
     b = sign * float(np.ravel(linear.intercept_)[0])
-    intercept = "free" if linear.fit_intercept else "none"
-    if scaled_intercept and linear.fit_intercept:
-        intercept = float(linear.intercept_scaling)
+    free, column = bool(linear.fit_intercept), float(linear.fit_intercept)
+    if scaled_intercept:
+        free, column = False, column * linear.intercept_scaling
     # c_i = weight of the row times that of its class
     class_weight = class_weight_of(linear, rows, flipped)
-    return Fit(Objective(loss, l2, intercept, class_weight, l1), w, b)
+    return Fit(Objective(loss, l2, column, free, class_weight, l1), w, b)
 
 
 def class_weight_of(linear, rows: Rows, flipped=False) -> tuple:

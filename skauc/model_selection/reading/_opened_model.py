@@ -306,12 +306,7 @@ def _open_threshold(wrapper):
         check_is_fitted(wrapper.estimator)
         inner = wrapper.estimator
     opened = OpenedModel.of(inner)
-    if opened.n_classes > 2:
-        raise ValueError(
-            f"{type(wrapper).__name__} must separate two classes, got "
-            f"{opened.n_classes} classes"
-        )
-    if opened.linear is None:
+    if opened.linear is None or opened.n_classes > 2:  # the AUC needs no threshold
         return opened
     # Xw + b > 0 is Xw > −b; the wrapper's cut is in units of the decision Xw + b.
     natural = -float(np.ravel(getattr(opened.linear, "intercept_", 0.0))[0])

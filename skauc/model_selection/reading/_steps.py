@@ -43,23 +43,19 @@ from sklearn.utils import get_tags
 from ...statistics._row_blocks import dense
 from ._estimators import column_positions, is_known, n_columns, numeric, take_columns
 
-# Modules of scikit-learn: whether fits of their transformers ignore y, and whether
-# fit_transform returns the rows of transform; TargetEncoder is an exception to both
+# What the fits of transformers in a module of scikit-learn do: ignore y; make with
+# fit_transform the rows of transform; treat each column by itself, or draw components
+_PLAIN = {"ignores y", "repeatable", "by column"}
 _TRAITS = {
-    "sklearn.preprocessing": (True, True),
-    "sklearn.feature_extraction": (True, True),
-    "sklearn.random_projection": (True, True),
-    "sklearn.kernel_approximation": (True, True),
-    "sklearn.decomposition": (True, False),
-    "sklearn.impute": (True, False),
-    "sklearn.cluster": (True, False),
-    "sklearn.manifold": (True, False),
-    "sklearn.feature_selection": (False, True),
-}
-# Modules whose transformers treat each column by itself, or draw their components
-_BY_COLUMN = {
-    *("sklearn.preprocessing", "sklearn.feature_extraction", "sklearn.impute"),
-    *("sklearn.random_projection", "sklearn.feature_selection"),
+    "sklearn.preprocessing": _PLAIN,
+    "sklearn.feature_extraction": _PLAIN,
+    "sklearn.random_projection": _PLAIN,
+    "sklearn.kernel_approximation": {"ignores y", "repeatable"},
+    "sklearn.decomposition": {"ignores y"},
+    "sklearn.impute": {"ignores y", "by column"},
+    "sklearn.cluster": {"ignores y"},
+    "sklearn.manifold": {"ignores y"},
+    "sklearn.feature_selection": {"repeatable", "by column"},
 }
 _DIVIDE = StandardScaler, RobustScaler, MaxAbsScaler
 # z = C(x − c)
@@ -132,7 +128,7 @@ def projects(step, width, behind) -> bool:
 
     A step of unknown class does if the number of columns behind it is another one.
     """
-    if _module(step) in _BY_COLUMN or isinstance(step, FrozenEstimator | RBFSampler):
+    if "by column" in _traits(step) or isinstance(step, FrozenEstimator | RBFSampler):
         return False
     return is_known(type(step)) or width != behind
 
@@ -172,14 +168,14 @@ def ignores_y(step) -> bool:
     if isinstance(step, Pipeline):
         steps = [inner for _, inner in step.steps if inner not in (None, "passthrough")]
         return all(map(ignores_y, steps))
-    return _traits(step)[0] or isinstance(step, VarianceThreshold)
+    return "ignores y" in _traits(step) or isinstance(step, VarianceThreshold)
 
 
 def _traits(step):
-    """Whether a fit of the step ignores y, and whether it is repeatable."""
+    """What is known of the fit of a step by its class."""
     if isinstance(step, TargetEncoder):  # unlike the other encoders of its module
-        return False, False
-    return _TRAITS.get(_module(step), (False, False))
+        return {"by column"}
+    return _TRAITS.get(_module(step), set())
 
 
 def _module(step):
@@ -193,10 +189,11 @@ def is_repeatable(step) -> bool:
     Otherwise (NMF, an imputer that samples, out-of-fold encodings) the rows that the
     model behind the step was fitted to cannot be computed again.
     """
-    known = isinstance(step, FrozenEstimator | _PROJECTIONS) or _traits(step)[1]
+    if isinstance(step, FrozenEstimator | _PROJECTIONS):
+        return True
     own = getattr(type(step), "fit_transform", None)
     inherited = is_known(type(step)) and own is TransformerMixin.fit_transform
-    return known or inherited
+    return inherited or "repeatable" in _traits(step)
 
 
 def _depends_on_y(step, rows, y):
