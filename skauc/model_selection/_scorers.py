@@ -1,4 +1,4 @@
-"""Bayesian scorers for ``GridSearchCV``: they rank candidates and refit nothing."""
+"""Scorers for ``GridSearchCV`` of the single fit of a candidate."""
 
 import numpy as np
 from scipy.special import ndtr
@@ -7,14 +7,23 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..adaptive._prior import AdaptivePrior
-from ..intervals._projection import Prior, check_covariance, check_prior
+from ..intervals._projection import (
+    Prior,
+    check_covariance,
+    check_prior,
+    warn_undefined,
+)
+from ..leave_pair_out._left_out import pairs_left_out
+from ..leave_pair_out._objective import STOPPED
 from ..posterior._auc_posterior import NORMAL_DF, AUCPosterior
 from ..statistics._checks import check_option, short
 from ..statistics._types import Values
 from ..statistics._warn_caller import warn_caller
-from ._blocks import evaluations_of
+from . import _doubts as doubts
+from ._blocks import evaluations, evaluations_of, rows_in_memory
 from ._evaluation import Question
-from ._verdict import ALL_ROWS, CONTRACT, DETECTED
+from ._left_out_rows import can_stay, out_of_bag
+from ._verdict import ALL_ROWS, CONTRACT, DETECTED, HELD_OUT
 
 
 class Scorer:
@@ -397,6 +406,83 @@ def make_bee_scorer(
     )
 
 
+def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> Scorer:
+    """Scorer that returns the leave-pair-out AUC of a fitted model, without refits.
+
+    Answers: how often would a positive row outrank a negative row, if the model had
+    been trained without both [1]_? The score is a nearly unbiased estimate of the AUC
+    of the trained model, with a larger variance than the Bayesian AUC.
+
+    Parameters
+    ----------
+    pos_label : label, default=None
+        The positive class; None takes ``classes_[1]``.
+    groups : array-like of shape (n,), default=None
+        Group of each row: the groups of both rows of a pair are left out.
+
+    Returns
+    -------
+    Scorer
+        Call it with the training rows of the model and the sample weights of its fit.
+
+    Raises
+    ------
+    TypeError
+        When called: if the training objective of the model is not supported. Supported
+        are ``LogisticRegression`` (L2), ``RidgeClassifier``, ``LinearSVC`` (squared
+        hinge), ``LinearDiscriminantAnalysis`` (no or fixed shrinkage), their ``…CV``
+        forms and skauc's own estimators, and forests and bagging with bootstrap samples
+        of enough members (about 75), of which it is the AUC of pairs out of bag.
+    ValueError
+        When called: if the rows are not the ones that trained the model.
+
+    Warns
+    -----
+    UntrustedAUCWarning
+        When called: if the solver stopped at another model than the optimum of its
+        objective (scores that correlate by less than .99); the AUC is that of the
+        optimum. If many rows are copies of others. If a step in front used y or fits
+        the rows closely, since it is not fitted again without the pair.
+    UndefinedMetricWarning
+        When called: if a class has one row (nan), or all coefficients are 0 (½).
+
+    See Also
+    --------
+    make_cbauc_scorer :
+        The default choice; ranks worse only if features outnumber 150 rows or more.
+    make_cv_auc_scorer : Rows left out by folds, for any classifier.
+    auc_posterior : Report the AUC of the chosen model.
+
+    Notes
+    -----
+    The AUC is exact for squared losses. For other losses Newton steps are repeated
+    until they settle if n min(n, P) ≤ 10 000: the error is below .005 in the mean and
+    .03 at most, with 30 rows or more and C from 1e-4 to 1e4. Beyond, a pair is left out
+    by one step, with an error below .01, and up to .04 for a squared hinge with P near
+    n. The score takes a few milliseconds in general, .1 to .3 s near n min(n, P) =
+    10 000, and .4 and 2 s for 1000 and 2000 rows of more features. If a class has more
+    than 250 rows, an evenly spaced sample of its rows forms the pairs.
+
+    References
+    ----------
+    .. [1] Airola et al. (2011), "An experimental comparison of cross-validation
+       techniques for estimating the area under the ROC curve",
+       https://doi.org/10.1016/j.csda.2010.11.018
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from skauc import lpo_auc_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> round(lpo_auc_scorer(RidgeClassifier().fit(X, y), X, y), 2)
+    0.99
+    """
+    return Scorer(
+        "make_lpo_auc_scorer", _leave_pair_out, pos_label=pos_label, groups=groups
+    )
+
+
 def _cbauc(estimator, X, y, sample_weight, scale, **options):
     found = evaluations_of(estimator, X, y, sample_weight, Question(**options))
     probit = [one.choice for one in found]
@@ -438,6 +524,51 @@ def _accuracy(estimator, X, y, sample_weight, **options):
     return 1 - one.error()
 
 
+def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
+    X, y, weight = rows_in_memory(X, y, sample_weight)
+    evaluation, *more = evaluations(estimator, X, y, weight, Question(**options))
+    if more:
+        raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
+    model = evaluation.model
+    if evaluation.reason_unranked is not None:
+        warn_undefined(evaluation.reason_unranked)
+        return 0.5
+    if min(model.front.n_neg, model.front.n_pos) < 2:
+        warn_caller(
+            "The leave-pair-out AUC is undefined and set to nan because a class has "
+            "one row, and no row of it remains when a pair is left out",
+            UndefinedMetricWarning,
+        )
+        return np.nan
+    source, reasons = out_of_bag(model)
+    if source is not None:
+        doubts.warn(reasons + doubts.copies_of(model))
+        return source.auc
+    if model.fit_reason:
+        raise TypeError(
+            f"{model.name} has no leave-pair-out AUC in closed form "
+            f"({model.fit_reason}); use skauc.cv_auc_scorer"
+        )
+    trained = evaluation.verdict is not HELD_OUT
+    source = pairs_left_out(model.fit, model.front) if trained else None
+    if source is None:
+        raise ValueError(
+            "X must be the rows (and sample_weight the weights) that trained the "
+            f"{model.name}, got rows on which its gradient is not 0, a singular fit, "
+            "groups without a closed form (a squared hinge, or more than 10 000 pairs "
+            "of groups or 2000 rows), or too weak a penalty for features of such "
+            "different units; scale the features, or use skauc.make_cv_auc_scorer"
+        )
+    doubts.warn(doubts.copies_of(model), model.front, model.score)
+    if not can_stay(model):
+        doubts.warn([doubts.STEP_STAYS.format(name=model.name)])
+    if source.departure > STOPPED:
+        way = "rows left out of the optimum"
+        doubts.warn([doubts.STOPPED_EARLY.format(name=model.name, source=way)])
+    return source.auc
+
+
 cbauc_scorer = make_cbauc_scorer()
 ebauc_scorer = make_ebauc_scorer()
 bee_scorer = make_bee_scorer()
+lpo_auc_scorer = make_lpo_auc_scorer()
