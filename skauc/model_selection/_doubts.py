@@ -25,7 +25,6 @@ from .reading._estimators import (
 )
 from .reading._steps import has_frozen
 
-FEW_STEPS = 1000  # distinct values in the range of the scores, below which ties matter
 COPIES = 0.05  # share of copied rows that moves an AUC by more than its error
 # Distance of a near copy, in units of the distance to the tenth neighbour, if so near
 # ones have the probability _RARE by chance, and in any case if they have _RAREST. No
@@ -88,19 +87,6 @@ def few_groups(rows) -> Iterator[str]:
         yield (
             f"the rows of a class come from only {n:g} groups, so that the interval "
             "may be too narrow: its width is estimated from the groups"
-        )
-
-
-def rounded_decisions(score_range, intercept) -> Iterator[str]:
-    """Sentence if a large intercept leaves few distinct values of decision_function."""
-    # float64 numbers near the intercept b are eps |b| apart
-    apart = np.finfo(float).eps * abs(intercept)
-    if 0 < score_range < FEW_STEPS * apart < np.inf:
-        yield (
-            "decision_function is dominated by its intercept: only "
-            f"{score_range / apart:.2g} distinct values remain in the range of the "
-            "scores. The reported AUC uses the scores without the intercept. Scale the "
-            "features"
         )
 
 

@@ -284,8 +284,6 @@ class Evaluation:
         if report or not self.held_out:  # the score of a fold has no interval
             out += doubts.few_rows(round(front.n_neg, 9), round(front.n_pos, 9))
             out += doubts.few_groups(front)
-        span = float(np.ptp(model.score))
-        out += doubts.rounded_decisions(span, model.threshold)
         out += self._doubts_of_weights()
         if not self.question.adaptive:
             return out

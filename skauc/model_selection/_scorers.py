@@ -20,7 +20,7 @@ from ..statistics._checks import check_option, short
 from ..statistics._types import Values
 from ..statistics._warn_caller import warn_caller
 from . import _doubts as doubts
-from ._blocks import evaluations, evaluations_of, rows_in_memory
+from ._blocks import evaluations_of
 from ._evaluation import Question
 from ._left_out_rows import can_stay, out_of_bag
 from ._verdict import ALL_ROWS, CONTRACT, DETECTED, HELD_OUT
@@ -517,19 +517,23 @@ def _ebauc(estimator, X, y, sample_weight, thresholds, **options):
 
 
 def _accuracy(estimator, X, y, sample_weight, **options):
-    one, *more = evaluations_of(estimator, X, y, sample_weight, Question(**options))
-    if more:
-        n = one.model.scored.opened.n_classes
+    found = evaluations_of(estimator, X, y, sample_weight, Question(**options))
+    return 1 - _of_two_classes(found)[0].error()
+
+
+def _of_two_classes(found):
+    """The only evaluation, and its model."""
+    model = found[0].model
+    if len(found) > 1:
+        n = model.scored.opened.n_classes
         raise ValueError(f"y_true must hold two classes, got {n} classes")
-    return 1 - one.error()
+    return found[0], model
 
 
-def _leave_pair_out(estimator, X, y, *, sample_weight, **options):
-    X, y, weight = rows_in_memory(X, y, sample_weight)
-    evaluation, *more = evaluations(estimator, X, y, weight, Question(**options))
-    if more:
-        raise ValueError("y_true must hold two classes for the leave-pair-out AUC")
-    model = evaluation.model
+def _leave_pair_out(estimator, X, y, sample_weight, **options):
+    question = Question(**options)
+    found = evaluations_of(estimator, X, y, sample_weight, question, gather=True)
+    evaluation, model = _of_two_classes(found)
     if evaluation.reason_unranked is not None:
         warn_undefined(evaluation.reason_unranked)
         return 0.5

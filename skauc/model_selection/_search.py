@@ -5,11 +5,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils import indexable
+from sklearn.utils.validation import check_is_fitted
 
-from ..intervals._projection import Prior, check_prior
+from .._validation import check_labels, check_weight, positive_and_label
+from ..intervals._projection import Prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs
 from ..statistics._checks import (
@@ -18,13 +23,17 @@ from ..statistics._checks import (
     check_integer,
     check_interval,
     generator,
+    short,
 )
 from ..statistics._result import Estimates
 from ..statistics._types import ArrayLike, Seed, Values
 from . import _doubts as doubts
-from ._candidates import alike, candidates_of, joint_aucs, selection_bias
+from ._blocks import evaluations
+from ._candidates import alike, candidate, joint_aucs, selection_bias
+from ._evaluation import Question
 from ._scorers import Scorer
 from ._search_rules import parameter_values, simplest_of
+from .reading._estimators import in_parallel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -299,16 +308,17 @@ def search_posterior(
     (1.0, True)
     """
     prior = _prior_of_scorer(search) if prior is None else prior
-    prior = check_prior(prior)
     n_resamples = check_integer("n_resamples", n_resamples, 1)
-    rng = generator(random_state)
-    grouped = groups is not None or "groups" in (fit_params or {})
-    names = list(search) if isinstance(search, Mapping) else None
-    search = search if names is None else list(search.values())
-    candidates, k, table = candidates_of(
-        search, X, y, prior, n_jobs, as_verbosity(verbose), fit_params, groups
-    )
-    table["row"] = table["row"] if names is None else np.array(names, dtype=object)
+    rng, verbose = generator(random_state), as_verbosity(verbose)
+    indexable(X, y)
+    positive, y = positive_and_label(y)[0], check_labels(y)
+    fit_params, weight, groups = _of_fit(fit_params, groups)
+    weight = check_weight(weight, positive)
+    question = Question(prior, left_out="fits", groups=groups)
+    models, table = _models_of(search)
+    make = partial(_made, (X, y, weight), question, fit_params)
+    best = table["row"] == getattr(search, "best_index_", -1)
+    candidates, k = _evaluated(make, models, best, n_jobs, verbose)
     rho = alike(candidates)
     joint = joint_aucs(candidates, rho, reported=k)
     p_best, loss = joint.best(n_resamples, rng)
@@ -318,8 +328,7 @@ def search_posterior(
         for c, moments in zip(candidates, joint.moments, strict=True)
     ]
     own = posteriors[k]
-    reasons = _doubts_of(search, grouped, candidates, k)
-    doubts.warn(reasons)
+    reasons = _doubts_of(search, groups is not None, candidates, k)
     own = replace(own, warnings=(*own.warnings, *reasons))
     selected = own
     if bias:  # the mean of Z is lowered by the bias, and its variance raised by bias²
@@ -337,13 +346,104 @@ def search_posterior(
     )
 
 
+def _models_of(search):
+    """Estimators with parameters (None for fitted models), and columns of a table."""
+    named = dict(enumerate(search)) if isinstance(search, list | tuple) else search
+    if isinstance(named, Mapping):
+        if not named:
+            raise ValueError("search must hold at least one fitted model, got none")
+        row = np.array(list(named), dtype=object if named is search else int)
+        table = {"params": ({},) * len(named), "row": row, "score": None}
+        return [(model, None) for model in named.values()], table
+    if not hasattr(search, "error_score"):  # which all searches have, and only they
+        raise TypeError(
+            "search must be a fitted search or a list of fitted models, got "
+            f"{type(search).__name__}"
+        )
+    check_is_fitted(search, "cv_results_")
+    row, score = _comparable(search)
+    params = tuple(search.cv_results_["params"][i] for i in row)
+    table = {"params": params, "row": row, "score": score}
+    return [(search.estimator, values) for values in params], table
+
+
+def _evaluated(make, models, best, n_jobs, verbose):
+    """Candidates, and the number of the one that is reported: the best, by a mask."""
+    pairs = zip(models, best, strict=True)
+    calls = (partial(make, *model, report=report) for model, report in pairs)
+    candidates = in_parallel(calls, n_jobs, verbose)
+    k = int(best.argmax())
+    if not best[k]:  # nothing was selected: the best choice is reported
+        k = int(np.argmax([c.choice for c in candidates]))
+        candidates[k] = make(*models[k], report=True)
+    # by the caller, so that worker processes do not repeat each other
+    doubts.warn(dict.fromkeys(w for c in candidates for w in c.posterior.warnings))
+    return candidates, k
+
+
+def _made(data, question, fit_params, model, params, report):
+    """A candidate: a fitted model, or a search's fitted to all rows with parameters.
+
+    Its posterior is a report if it is asked for.
+    """
+    X, y, weight = data
+    if params is not None:
+        # as in scikit-learn's searches: estimators among the values are cloned
+        values = {name: clone(value, safe=False) for name, value in params.items()}
+        model = clone(clone(model).set_params(**values)).fit(X, y, **fit_params)
+        question = replace(question, rows="training")
+    [reported] = evaluations(model, X, y, weight, question)
+    scored = replace(reported, question=replace(question, left_out="closed form"))
+    found = candidate(scored)
+    # only the level: a corrected score of one candidate would be unfair
+    return replace(found, posterior=reported.posterior) if report else found
+
+
+def _of_fit(fit_params, groups):
+    """Parameters of a fit, and the weights and groups of the rows."""
+    params = {} if fit_params is None else fit_params
+    if not isinstance(params, dict) or not all(isinstance(k, str) for k in params):
+        raise ValueError(
+            "fit_params must be a dict of the parameters that search.fit was given, "
+            f"got {short(fit_params)}"
+        )
+    # weights may be given to several steps
+    names = [name for name in params if name.split("__")[-1] == "sample_weight"]
+    weights = [params[name] for name in names] or [None]
+    if any(not np.array_equal(weights[0], weight) for weight in weights[1:]):
+        raise ValueError(
+            f"fit_params must hold the same sample_weight for all steps, got {names}"
+        )
+    groups = params.get("groups") if groups is None else groups
+    rest = {name: value for name, value in params.items() if name != "groups"}
+    return rest, weights[0], groups
+
+
+def _comparable(search):
+    """Rows of ``cv_results_`` with a score, of the last round of a halving search."""
+    results: dict[str, Any] = search.cv_results_
+    names = [name for name in results if name.startswith("mean_test_")]
+    # ``refit`` names one of several scores, unless it is a rule
+    named = [name for name in names if name == f"mean_test_{search.refit}"]
+    score = np.asarray(results[(named or names)[0]], dtype=float)
+    keep = np.isfinite(score)
+    if "iter" in results:
+        # Scores of earlier rounds are of fewer rows.
+        keep &= np.asarray(results["iter"]) == np.max(results["iter"])
+    row = np.flatnonzero(keep)
+    if not len(row):
+        raise ValueError("search must have a candidate with a finite score, got none")
+    return row, score[row] if named or len(names) == 1 else None
+
+
 def _doubts_of(search, grouped, candidates, k):
-    """Reasons to doubt a search, beyond those of its models."""
+    """Warn of reasons to doubt a search, beyond those of its models."""
     reasons = doubts.of_search(search)
     reasons += [] if grouped else doubts.split_by_groups(search)
     n_sets = len({c.key for c in candidates if c.key is not None})
     if n_sets > 1 and not candidates[k].luck:  # nothing was subtracted
         reasons.append(doubts.OTHER_FEATURES.format(n=n_sets))
+    doubts.warn(reasons)
     return reasons
 
 

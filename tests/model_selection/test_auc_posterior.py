@@ -559,11 +559,6 @@ SENTENCES = {
         {"sample_weight": RELATIVE},
         r"The weights w in sample_weight are not counts of rows: .* divide w by",
     ),
-    "intercept": (
-        lambda: (with_coef(MODEL, MODEL.coef_, np.array([-1e14])), X, Y),
-        ROWS,
-        "decision_function is dominated by its intercept: only .* Scale the features",
-    ),
     "copies": (
         lambda: fitted(MODEL, *oversampled(0)),
         {},

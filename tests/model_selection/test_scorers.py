@@ -246,7 +246,7 @@ def test_lpo_errors():
             TypeError, match="Ridge has no leave-pair-out AUC in closed"
         ):
             make_lpo_auc_scorer(pos_label=label)(Ridge().fit(X, Y), X, Y)
-    with pytest.raises(ValueError, match="two classes for the leave-pair-out AUC"):
+    with pytest.raises(ValueError, match="y_true must hold two classes, got 3"):
         lpo_auc_scorer(
             LogisticRegression().fit(X, Y + (X[:, 0] > 1)), X, Y + (X[:, 0] > 1)
         )
