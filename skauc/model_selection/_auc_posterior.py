@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..intervals._projection import Prior, check_prior
+from ..intervals._projection import Prior
 from ..posterior._auc_posterior import AUCPosterior, warnings_of
 from ..posterior._joint import AUCDifferencePosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
@@ -193,12 +193,7 @@ def auc_posterior(
     question = Question(
         prior, covariance, rows, pos_label, left_out="fits", groups=groups
     )
-    found = evaluations_of(estimator, X, y, sample_weight, question)
-    # before any warning, because a prior may be improper for these rows
-    posterior = _posterior_of(found)
-    for one in found:
-        one.warn()
-    return posterior
+    return _report(estimator, X, y, sample_weight, question)
 
 
 def bayesian_val_score(
@@ -289,18 +284,11 @@ def bayesian_val_score(
     >>> round(posterior.mean(), 2), low < 0.99 < high
     (0.99, True)
     """
-    check_prior(prior)
-    return auc_posterior(
-        fitted_clone(estimator, X, y, sample_weight, pos_label, groups),
-        X,
-        y,
-        prior=prior,
-        covariance=covariance,
-        rows="training",
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        groups=groups,
+    question = Question(
+        prior, covariance, "training", pos_label, left_out="fits", groups=groups
     )
+    model = fitted_clone(estimator, X, y, sample_weight, pos_label, groups)
+    return _report(model, X, y, sample_weight, question)
 
 
 def auc_difference_posterior(
@@ -445,9 +433,11 @@ def _compared(a, name, b, n_resamples, random_state):
     )
 
 
-def _posterior_of(found):
+def _report(estimator, X, y, sample_weight, question):
     """Posterior of two classes, or of the mean AUC over pairs of classes."""
+    found = evaluations_of(estimator, X, y, sample_weight, question)
+    # before any warning, because a prior may be improper for these rows
     posteriors = {one.model.pair: one.posterior for one in found}
-    if None in posteriors:
-        return posteriors[None]
-    return PairwiseAUCPosterior(posteriors)
+    for one in found:
+        one.warn()
+    return posteriors.get(None) or PairwiseAUCPosterior(posteriors)

@@ -287,14 +287,9 @@ def bootstrap_auc(
 
 def _sizes(positive, groups, weight):
     """Effective number of rows of each class, at most its number of groups."""
-    sizes = []
-    for side, limit in zip(
-        (~positive, positive), class_units(positive, groups), strict=True
-    ):
-        share = weight[side] / weight[side].max()
-        rows = share.sum() ** 2 / (share @ share)
-        sizes.append(float(min(rows, limit)))
-    return tuple(sizes)
+    sides = weight[~positive], weight[positive]
+    rows = (w.sum() ** 2 / (w @ w) for w in sides)
+    return tuple(map(float, map(min, rows, class_units(positive, groups))))
 
 
 def _check_sizes(positive, groups):

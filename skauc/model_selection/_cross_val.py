@@ -33,6 +33,7 @@ from ..statistics._rows import class_units
 from ..statistics._types import ArrayLike, Seed, Values
 from ..statistics._wald import check_alternative
 from ._doubts import warn_of_copies, warn_of_frozen
+from ._evaluation import Question
 from ._scorers import Scorer
 from .reading._estimators import (
     apart,
@@ -545,29 +546,25 @@ def make_cv_auc_scorer(
     --------
     >>> from skauc import make_cv_auc_scorer
     >>> make_cv_auc_scorer(cv=10)
-    make_cv_auc_scorer(cv=10, pos_label=None, random_state=0, n_jobs=None, ...)
+    make_cv_auc_scorer(cv=10, random_state=0, n_jobs=None, verbose=0)
     """
-    return Scorer(
-        "make_cv_auc_scorer",
-        _cv_auc,
-        cv=list(cv) if isinstance(cv, Iterator) else cv,
-        pos_label=pos_label,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        verbose=as_verbosity(verbose),
-        groups=groups,
-    )
+    question = Question(pos_label=pos_label, groups=groups)
+    fits = {"n_jobs": n_jobs, "verbose": as_verbosity(verbose)}
+    cv = list(cv) if isinstance(cv, Iterator) else cv
+    known = "make_cv_auc_scorer", _cv_auc, question
+    return Scorer(*known, cv=cv, random_state=random_state, **fits)
 
 
 def _cv_auc(
-    estimator, X, y, cv, *, sample_weight, groups, pos_label, n_jobs, verbose, **seed
+    estimator, X, y, sample_weight, question, cv, random_state, n_jobs, verbose
 ):
     positive, _, weight, X, labels, groups = checked_rows(
-        X, y, sample_weight, pos_label, groups
+        X, y, sample_weight, question.pos_label, question.groups
     )
     if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
         decision_values(estimator, take_rows(X, [0]))
-    folds = _folds(cv, X, positive, positive, groups, least=1, shuffle=True, **seed)
+    shuffle = {"shuffle": True, "random_state": random_state}
+    folds = _folds(cv, X, positive, positive, groups, least=1, **shuffle)
     warn_of_frozen(estimator)
     data = estimator, X, labels, positive, weight, groups
     calls = (partial(scores_of_clone, *data, *fold) for fold in folds)

@@ -283,11 +283,6 @@ CLOSED_FORM_ANYWAY = (
     "no closed form holds for {name}, but one was used because no refits were made: "
     "the result can be too high. Score held-out rows"
 )
-FITS_ONLY = (
-    "the AUC of a classifier that is neither linear nor an ensemble with enough rows "
-    "out of bag comes only from fits that leave rows out (20 or 5 in a report, 5 in a "
-    'scorer). A scorer takes its rows for training rows: in folds pass rows="held-out"'
-)
 FEW_MEMBERS = (
     "fewer than {least} of the {n} members of {name} compare a pair of rows that they "
     "did not see, in the mean over pairs. The AUC is that of so few, too low by about "
@@ -297,10 +292,6 @@ FROZEN_IN_REFITS = (
     "a FrozenEstimator, or a fitted estimator whose method a step calls, is not "
     "refitted, so that no row is left out of it: if it was fitted to these rows, the "
     "AUC is too high. Pass the estimator itself"
-)
-PAIRS_WITHOUT_REFITS = (
-    "rows of more than two classes are left out by fits only, and refits=0 allows "
-    "none: the AUC comes from the model of the data set. Use AdaptivePrior()"
 )
 REFITS_FAILED = (
     "{name} could not be refitted to resampled rows (its cv, for example, must be a "
@@ -327,9 +318,10 @@ def without_closed_form(model, source) -> list:
         return [] if model.linear is None else [text]
     if source.method == "out-of-bag":
         return []
-    if model.linear is None:  # no name: one warning for all models of a search
-        return [FITS_ONLY]
-    return [NO_CLOSED_FORM.format(name=model.broken_by)]
+    # one sentence for all models of a search
+    curved = "a classifier neither linear nor an ensemble with enough rows out of bag"
+    name = curved if model.linear is None else model.broken_by
+    return [NO_CLOSED_FORM.format(name=name)]
 
 
 # -------------------------------------------------------------------------- a search

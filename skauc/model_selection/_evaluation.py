@@ -36,7 +36,6 @@ from .reading._fitted_model import FittedModel
 from .reading._opened_model import NotLinearError
 
 ROWS = ("auto", "training", "held-out")
-LEFT_OUT = ("none", "closed form", "fits")
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,6 @@ class Question:
         object.__setattr__(self, "prior", check_prior(self.prior))
         check_covariance(self.prior, self.covariance)
         check_option("rows", self.rows, ROWS)
-        check_option("left_out", self.left_out, LEFT_OUT)
         left_out = self.adaptive and self.prior.leave_pair_out
         if self.groups is not None and not left_out:
             raise ValueError(

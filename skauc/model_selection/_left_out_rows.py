@@ -128,8 +128,6 @@ def rows_left_out(evaluation) -> tuple:
     if may_fit or (prior.refits is None and model.broken_by is not None):
         source, reasons = _by_fits(sample, question)
         return _beside_model(evaluation, source, few + reasons)
-    if model.pair is not None and prior.refits == 0:
-        return None, [doubts.PAIRS_WITHOUT_REFITS]
     if model.saw_y is not None and prior.refits is not None:
         return None, [doubts.SUPERVISED_STEP.format(name=model.saw_y)]
     return None, []
@@ -202,40 +200,32 @@ def _checked(evaluation, source, may_fit):
         if folds is None:
             return source, reasons
         source = replace(folds, auc=source.auc + share * (folds.auc - source.auc))
-    projection = evaluation.projection
-    gap, explained = _gap(projection, source)
-    if explained:
-        return source, []
-    refits, _ = _by_fits(sample, question)
+    gap, explained = _gap(evaluation, source)
+    refits = None if explained else _by_fits(sample, question)[0]
     # of refits: less than half of the gap between the model and the rows left out
-    if refits is not None and projection.gap(refits)[0] / gap < 0.5:
+    if refits is not None and evaluation.projection.gap(refits)[0] / gap < 0.5:
         return refits, []
-    return _without_model(source, projection)
+    return _beside_model(evaluation, source, [])
 
 
 def _beside_model(evaluation, source, reasons):
-    """A source of fits in a report, alone if the model of the data set contradicts."""
+    """A source in a report, alone if the model of the data set contradicts it."""
     # there is no model of the data set behind a curved step that used y
     modelled = source is not None and evaluation.model.broken_by is None
-    if not modelled or not evaluation.question.is_report:
+    report = modelled and evaluation.question.is_report
+    if not report or _gap(evaluation, source)[1]:
         return source, reasons
-    if _gap(evaluation.projection, source)[1]:
-        return source, reasons
-    return _without_model(source, evaluation.projection)
-
-
-def _gap(projection, source):
-    """Gap between rows left out and the model, and whether their errors explain it."""
-    gap, deviation = projection.gap(source)
-    return gap, abs(gap) <= max(_GAP, _UNEXPLAINED * deviation)
-
-
-def _without_model(source, projection):
-    """The source without the model of the data set, and the doubt about both."""
+    projection = evaluation.projection
     model = float(ndtr(projection.probit[0]))
     reason = doubts.TWO_ANSWERS.format(model=model, left_out=source.auc)
     variance = projection.model.size.spread * source.variance
     return replace(source, alone=True, variance=variance), [reason]
+
+
+def _gap(evaluation, source):
+    """Gap between rows left out and the model, and whether their errors explain it."""
+    gap, deviation = evaluation.projection.gap(source)
+    return gap, abs(gap) <= max(_GAP, _UNEXPLAINED * deviation)
 
 
 def _by_fits(sample, question, folds=False):

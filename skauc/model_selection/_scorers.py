@@ -1,5 +1,7 @@
 """Scorers for ``GridSearchCV`` of the single fit of a candidate."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import ndtr
 from sklearn import get_config
@@ -74,14 +76,13 @@ class Scorer:
     # An object and not a function, because scikit-learn asks scorers whether they
     # accept sample_weight and which metadata they request.
 
-    def __init__(self, factory, score, **params):
-        self._factory = factory
-        self._score = score
-        self._params = params
+    def __init__(
+        self, factory, score, question, takes=("sample_weight", "groups"), **options
+    ):
+        self._factory, self._score = factory, score
+        self.question, self._options = question, options
         # known but not requested: scikit-learn then raises if they are passed
-        self._alias = {"sample_weight": None}
-        if "groups" in params:
-            self._alias["groups"] = None
+        self._alias = dict.fromkeys(takes)
 
     def __call__(self, estimator, X, y_true=None, sample_weight=None, groups=None):
         """Score a fitted estimator on (X, y_true); greater is better.
@@ -89,19 +90,22 @@ class Scorer:
         ``sample_weight`` counts rows; for cross-validation only ratios matter. Rows of
         one of the ``groups`` depend on each other; they replace those of the factory.
         """
-        params = self._params
+        question = self.question
         if groups is not None:
-            if "groups" not in params:
+            if "groups" not in self._alias:
                 raise TypeError(
                     f"groups must be None for {self._factory}, which takes rows for "
                     "independent: use cbauc_scorer"
                 )
-            params = params | {"groups": groups}
-        return self._score(estimator, X, y_true, sample_weight=sample_weight, **params)
+            question = replace(question, groups=groups)
+        data = estimator, X, y_true, sample_weight
+        return self._score(*data, question, **self._options)
 
     def __repr__(self):
-        params = ", ".join(f"{k}={short(v)}" for k, v in self._params.items())
-        return f"{self._factory}({params})"
+        asked, default = vars(self.question), vars(Question())
+        changed = {k: v for k, v in asked.items() if short(v) != short(default[k])}
+        params = (f"{k}={short(v)}" for k, v in (changed | self._options).items())
+        return f"{self._factory}({', '.join(params)})"
 
     def __getstate__(self):
         # a worker process knows no search that began here
@@ -114,7 +118,7 @@ class Scorer:
     @property
     def knows_groups(self) -> bool:
         """Whether groups were given to it, or are requested under routing."""
-        return self._params.get("groups") is not None or bool(self._alias.get("groups"))
+        return self.question.groups is not None or bool(self._alias.get("groups"))
 
     def _accept_sample_weight(self):
         return True
@@ -143,7 +147,8 @@ class Scorer:
             )
         if unknown := requests.keys() - self._alias.keys():
             raise TypeError(f"{self._factory} must not request {', '.join(unknown)}")
-        out = Scorer(self._factory, self._score, **self._params)
+        known = self._factory, self._score, self.question
+        out = Scorer(*known, **self._options)
         out._alias = self._alias | requests
         out.get_metadata_routing()  # checks them
         return out
@@ -258,20 +263,11 @@ def make_cbauc_scorer(
     --------
     >>> from skauc import make_cbauc_scorer
     >>> make_cbauc_scorer(scale="probit")
-    make_cbauc_scorer(prior='adaptive', covariance='common', rows='auto', ...)
+    make_cbauc_scorer(scale='probit')
     """
-    Question(prior, covariance, rows, groups=groups)
     check_option("scale", scale, ("auc", "probit"))
-    return Scorer(
-        "make_cbauc_scorer",
-        _cbauc,
-        prior=prior,
-        covariance=covariance,
-        rows=rows,
-        pos_label=pos_label,
-        scale=scale,
-        groups=groups,
-    )
+    question = Question(prior, covariance, rows, pos_label, groups=groups)
+    return Scorer("make_cbauc_scorer", _cbauc, question, scale=scale)
 
 
 def make_ebauc_scorer(
@@ -328,18 +324,16 @@ def make_ebauc_scorer(
     --------
     >>> from skauc import make_ebauc_scorer
     >>> make_ebauc_scorer(thresholds="all")
-    make_ebauc_scorer(prior='adaptive', covariance='separate', rows='auto', ...)
+    make_ebauc_scorer(thresholds='all')
     """
-    _of_ebauc(prior, covariance, rows, pos_label)
+    prior = check_prior(prior)
+    check_covariance(prior, covariance, default="separate")
     check_option("thresholds", thresholds, ("scores", "all"))
+    # the default is that of a conjugate prior
+    covariance = "common" if isinstance(prior, AdaptivePrior) else covariance
+    question = Question(prior, covariance, rows, pos_label)
     return Scorer(
-        "make_ebauc_scorer",
-        _ebauc,
-        prior=prior,
-        covariance=covariance,
-        rows=rows,
-        pos_label=pos_label,
-        thresholds=thresholds,
+        "make_ebauc_scorer", _ebauc, question, ["sample_weight"], thresholds=thresholds
     )
 
 
@@ -392,18 +386,11 @@ def make_bee_scorer(
     Examples
     --------
     >>> from skauc import make_bee_scorer
-    >>> make_bee_scorer()
-    make_bee_scorer(prior='adaptive', covariance='common', rows='auto', pos_label=None)
+    >>> make_bee_scorer(rows="held-out")
+    make_bee_scorer(rows='held-out')
     """
-    Question(prior, covariance, rows)
-    return Scorer(
-        "make_bee_scorer",
-        _accuracy,
-        prior=prior,
-        covariance=covariance,
-        rows=rows,
-        pos_label=pos_label,
-    )
+    question = Question(prior, covariance, rows, pos_label)
+    return Scorer("make_bee_scorer", _accuracy, question, ["sample_weight"])
 
 
 def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> Scorer:
@@ -478,13 +465,12 @@ def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> S
     >>> round(lpo_auc_scorer(RidgeClassifier().fit(X, y), X, y), 2)
     0.99
     """
-    return Scorer(
-        "make_lpo_auc_scorer", _leave_pair_out, pos_label=pos_label, groups=groups
-    )
+    question = Question(pos_label=pos_label, groups=groups)
+    return Scorer("make_lpo_auc_scorer", _leave_pair_out, question)
 
 
-def _cbauc(estimator, X, y, sample_weight, scale, **options):
-    found = evaluations_of(estimator, X, y, sample_weight, Question(**options))
+def _cbauc(estimator, X, y, sample_weight, question, scale):
+    found = evaluations_of(estimator, X, y, sample_weight, question)
     probit = [one.choice for one in found]
     for one in found:
         one.warn(once=one.verdict in (CONTRACT, DETECTED))
@@ -503,21 +489,13 @@ def _cbauc(estimator, X, y, sample_weight, scale, **options):
     return value
 
 
-def _of_ebauc(prior, covariance, rows, pos_label):
-    """Question of EBAUC, whose default covariance is that of a conjugate prior."""
-    prior = check_prior(prior)
-    check_covariance(prior, covariance, default="separate")
-    covariance = "common" if isinstance(prior, AdaptivePrior) else covariance
-    return Question(prior, covariance, rows, pos_label)
-
-
-def _ebauc(estimator, X, y, sample_weight, thresholds, **options):
-    found = evaluations_of(estimator, X, y, sample_weight, _of_ebauc(**options))
+def _ebauc(estimator, X, y, sample_weight, question, thresholds):
+    found = evaluations_of(estimator, X, y, sample_weight, question)
     return float(np.mean([one.ebauc(thresholds) for one in found]))
 
 
-def _accuracy(estimator, X, y, sample_weight, **options):
-    found = evaluations_of(estimator, X, y, sample_weight, Question(**options))
+def _accuracy(estimator, X, y, sample_weight, question):
+    found = evaluations_of(estimator, X, y, sample_weight, question)
     return 1 - _of_two_classes(found)[0].error()
 
 
@@ -530,8 +508,7 @@ def _of_two_classes(found):
     return found[0], model
 
 
-def _leave_pair_out(estimator, X, y, sample_weight, **options):
-    question = Question(**options)
+def _leave_pair_out(estimator, X, y, sample_weight, question):
     found = evaluations_of(estimator, X, y, sample_weight, question, gather=True)
     evaluation, model = _of_two_classes(found)
     if evaluation.reason_unranked is not None:

@@ -449,10 +449,8 @@ def _doubts_of(search, grouped, candidates, k):
 
 def _prior_of_scorer(search):
     """The prior of the scorer of a search; "adaptive" where it has none."""
-    for scorer in doubts.scorers_of(search):
-        if isinstance(scorer, Scorer) and "prior" in scorer._params:
-            return scorer._params["prior"]
-    return "adaptive"
+    scorers = (s for s in doubts.scorers_of(search) if isinstance(s, Scorer))
+    return next((scorer.question.prior for scorer in scorers), "adaptive")
 
 
 def _marginal(posterior, mean, variance):

@@ -451,7 +451,7 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:The AUC of a classifier that is neither linear")
+@pytest.mark.filterwarnings("ignore:No closed form holds for a classifier neither")
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_rows_of_a_search_are_known_and_all_others_judged_or_doubted(name):
     (model, n_classes), doubt = UNKNOWN[name], "It could not be detected"
