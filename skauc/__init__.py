@@ -116,6 +116,7 @@ from .model_selection._diagnose import diagnose as diagnose
 from .model_selection._permutation_test import (
     auc_permutation_test as auc_permutation_test,
 )
+from .model_selection._scorers import ResubstitutionSplit as ResubstitutionSplit
 from .model_selection._scorers import bee_scorer as bee_scorer
 from .model_selection._scorers import cbauc_scorer as cbauc_scorer
 from .model_selection._scorers import ebauc_scorer as ebauc_scorer
@@ -124,9 +125,8 @@ from .model_selection._scorers import make_bee_scorer as make_bee_scorer
 from .model_selection._scorers import make_cbauc_scorer as make_cbauc_scorer
 from .model_selection._scorers import make_ebauc_scorer as make_ebauc_scorer
 from .model_selection._scorers import make_lpo_auc_scorer as make_lpo_auc_scorer
+from .model_selection._search import one_sd_rule as one_sd_rule
 from .model_selection._search import search_posterior as search_posterior
-from .model_selection._search_rules import ResubstitutionSplit as ResubstitutionSplit
-from .model_selection._search_rules import one_sd_rule as one_sd_rule
 from .posterior._conjugate import NormalInverseWishart as NormalInverseWishart
 from .statistics._moments import class_moments as class_moments
 from .statistics._row_blocks import RowBlocks as RowBlocks

@@ -440,4 +440,4 @@ def _report(estimator, X, y, sample_weight, question):
     posteriors = {one.model.pair: one.posterior for one in found}
     for one in found:
         one.warn()
-    return posteriors.get(None) or PairwiseAUCPosterior(posteriors)
+    return posteriors[None] if None in posteriors else PairwiseAUCPosterior(posteriors)

@@ -41,8 +41,8 @@ from .reading._estimators import (
     decision_values,
     groups_for_fit,
     in_parallel,
-    scores_of_clone,
     scores_towards,
+    weight_for_fit,
 )
 
 # On noise a pair of rows of two folds moves the AUC twice alike, each as a test row and
@@ -216,9 +216,7 @@ def _folds(cv, X, y, positive, groups, *, least, **shuffle):
     return folds
 
 
-def _held_out_scores(
-    estimator, X, y, positive, groups, folds, params, n_jobs, verbose=0
-):
+def _held_out_scores(estimator, X, y, positive, groups, folds, params, n_jobs, verbose):
     """Scores of the test rows of every fold."""
     warn_of_frozen(estimator)
     params = dict(params or {})
@@ -565,10 +563,9 @@ def _cv_auc(
         decision_values(estimator, take_rows(X, [0]))
     shuffle = {"shuffle": True, "random_state": random_state}
     folds = _folds(cv, X, positive, positive, groups, least=1, **shuffle)
-    warn_of_frozen(estimator)
-    data = estimator, X, labels, positive, weight, groups
-    calls = (partial(scores_of_clone, *data, *fold) for fold in folds)
-    scores = in_parallel(calls, n_jobs, verbose)
+    of_fit = weight_for_fit(estimator, weight)
+    given = X, labels, positive, groups, folds, of_fit, n_jobs, verbose
+    scores = _held_out_scores(estimator, *given)
     weight, aucs = np.ones(len(labels)) if weight is None else weight, []
     for (_, test), score in zip(folds, scores, strict=True):
         of_test = score, positive[test], weight[test]

@@ -13,7 +13,6 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments
 from ..statistics._result import Result, shown
-from ..statistics._row_blocks import refuse_collection
 from ..statistics._types import ArrayLike, Values
 from . import _doubts as doubts
 from ._blocks import evaluations
@@ -251,7 +250,6 @@ def diagnose(
     question = Question(
         prior, rows=rows, pos_label=pos_label, left_out="fits", groups=groups
     )
-    refuse_collection("X", X)
     if not question.adaptive:
         raise ValueError(f"prior must be an adaptive prior, got {prior!r}")
     try:

@@ -1,6 +1,8 @@
-"""Scorers for ``GridSearchCV`` of the single fit of a candidate."""
+"""Scorers of the single fit of a candidate, and the splitter of their search."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -25,7 +27,8 @@ from . import _doubts as doubts
 from ._blocks import evaluations_of
 from ._evaluation import Question
 from ._left_out_rows import can_stay, out_of_bag
-from ._verdict import ALL_ROWS, CONTRACT, DETECTED, HELD_OUT
+from ._verdict import ALL_ROWS, CONTRACT, DETECTED, HELD_OUT, digest_of
+from .reading._estimators import n_rows
 
 
 class Scorer:
@@ -160,6 +163,82 @@ class Scorer:
         for name, alias in self._alias.items():
             request.score.add_request(param=name, alias=alias)
         return request
+
+
+class ResubstitutionSplit:
+    """Splitter with one split, in which training and test rows are all rows.
+
+    Answers: how does ``GridSearchCV`` fit each candidate only once, on all rows? Use it
+    with scorers that evaluate a model on its training rows, such as
+    :data:`skauc.cbauc_scorer`. **Not** for ordinary scorers such as ``"roc_auc"``,
+    which would return the optimistic resubstitution score.
+
+    A successive halving search needs an integer ``random_state``; without it the search
+    scores different rows from those that it fits.
+
+    See Also
+    --------
+    cbauc_scorer : The scorer to use with it.
+    search_posterior : Chooses among its candidates, also the simplest good one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skauc import ResubstitutionSplit
+    >>> [(train, test)] = ResubstitutionSplit().split(np.zeros((3, 2)))
+    >>> train.tolist(), test.tolist()
+    ([0, 1, 2], [0, 1, 2])
+    """
+
+    def split(
+        self, X: Any, y: object = None, groups: Values = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield a single pair ``(train, test)``: the numbers of all rows, twice.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        y : array-like of shape (n,), default=None
+            Labels, by which scorers know the rows of this search again.
+        groups : array-like of shape (n,), default=None
+            Taken under metadata routing, for scorers that request them.
+
+        Yields
+        ------
+        train, test : ndarray of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If groups are given without metadata routing, under which the scorer would
+            not get them.
+        """
+        if groups is not None and not get_config()["enable_metadata_routing"]:
+            raise ValueError(
+                "groups must be None without metadata routing, because the scorer does "
+                "not get them: use scoring=make_cbauc_scorer(groups=groups)"
+            )
+        doubts.begin_search()
+        if y is not None:
+            ALL_ROWS.append(digest_of(X, y))
+        rows = np.arange(n_rows(X))
+        yield rows, rows.copy()
+
+    def get_n_splits(
+        self, X: object = None, y: object = None, groups: object = None
+    ) -> int:
+        """Return 1."""
+        return 1
+
+    def get_metadata_routing(self) -> Any:
+        """Request the groups, which the scorer must request, too."""
+        request = MetadataRequest(owner=self)
+        if get_config()["enable_metadata_routing"]:
+            request.split.add_request(param="groups", alias=True)
+        return request
+
+    def __repr__(self):
+        return "ResubstitutionSplit()"
 
 
 def make_cbauc_scorer(
