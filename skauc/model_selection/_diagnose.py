@@ -14,7 +14,6 @@ from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments
 from ..statistics._result import Result, shown
 from ..statistics._types import ArrayLike, Values
-from . import _doubts as doubts
 from ._blocks import evaluations
 from ._evaluation import Question
 from .reading._estimators import fitted_clone
@@ -83,8 +82,7 @@ class Diagnosis(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Every reason not to trust the AUC, one text per reason."""
-        n = self.n_neg + self.n_pos
-        reasons = [*doubts.few_rows(self.n_neg, self.n_pos)]
+        n, reasons = self.n_neg + self.n_pos, []
         if "group" in str(self.posterior.second_source):
             reasons.append(
                 "only the AUC of groups left out knows the groups: all other numbers "

@@ -70,23 +70,18 @@ def warn(reasons, rows=None, score=None) -> None:
 # ---------------------------------------------------------------- rows and weights
 
 
-def few_rows(n_neg, n_pos) -> Iterator[str]:
-    """Sentence if a class has few rows."""
-    n = min(n_neg, n_pos)
+def few_rows(rows) -> Iterator[str]:
+    """Sentences if the rows of a class are few, or come from few groups."""
+    n, groups = round(min(rows.n_neg, rows.n_pos), 9), min(rows.independent)
     if n < FEW_ROWS:
         yield (
             f"a class has only {n:g} row{'' if n == 1 else 's'}, so that the AUC is "
             "uncertain: report its interval, not only its mean"
         )
-
-
-def few_groups(rows) -> Iterator[str]:
-    """Sentence if the rows of a class come from few groups."""
-    n = min(rows.independent)
-    if rows.group is not None and n < FEW_GROUPS:
+    if rows.group is not None and groups < FEW_GROUPS:
         yield (
-            f"the rows of a class come from only {n:g} groups, so that the interval "
-            "may be too narrow: its width is estimated from the groups"
+            f"the rows of a class come from only {groups:g} groups, so that the "
+            "interval may be too narrow: its width is estimated from the groups"
         )
 
 

@@ -280,8 +280,7 @@ class Evaluation:
         out: list[str] = []
         report = self.question.is_report
         if report or not self.held_out:  # the score of a fold has no interval
-            out += doubts.few_rows(round(front.n_neg, 9), round(front.n_pos, 9))
-            out += doubts.few_groups(front)
+            out += doubts.few_rows(front)
         out += self._doubts_of_weights()
         if not self.question.adaptive:
             return out

@@ -238,9 +238,8 @@ def _by_fits(sample, question, folds=False):
     whole = folds or prior.refits or model.pair is not None or not can_stay(model)
     if whole and has_frozen(model.estimator):
         return None, [doubts.FROZEN_IN_REFITS]
-    K = prior.refits or (None if question.is_report else SCORER_FITS)
     try:
-        source = _by_clones(model, K, prior.verbose, whole, folds)
+        source = _by_clones(model, question, whole, folds)
         if not np.isfinite(source.auc):
             raise ValueError("no pair of rows was left out")
     except Warning:  # a warning of the fit that the user made an error
@@ -250,25 +249,21 @@ def _by_fits(sample, question, folds=False):
     return sample.of_all_rows(source), []
 
 
-def _by_clones(model, K, verbose, whole, folds):
-    """AUC of rows left out of clones: pairs within folds, or .632+ of samples.
-
-    K clones, or None: as many as a report takes.
-    """
+def _by_clones(model, question, whole, folds):
+    """AUC of rows left out of clones: pairs within folds, or .632+ of samples."""
     scored, positive, front = model.scored, model.positive, model.front
-    if min(np.bincount(scored.codes)) < 2:
-        raise ValueError("a class must have two rows, so that one can be left out")
     curved = model.linear is None or model.pair is not None
     folds = folds or curved or scored.adapted >= ADAPTED or scored.group is not None
     counts = _FOLDS if folds else _SAMPLES
-    K = K or next(count for limit, count in counts if front.n < limit)
+    K = next(count for limit, count in counts if front.n < limit)
+    K = question.prior.refits or (K if question.is_report else SCORER_FITS)
     if not folds:
         drawn = balanced_samples(Rows.of(model.rows.X, positive), K)
     elif scored.group is None:
         drawn = repeated_folds(scored.content, scored.codes, K)
     else:
         drawn = _folds_of_groups(scored, K)
-    scores = _scores_of_clones(model, drawn, verbose, whole)
+    scores = _scores_of_clones(model, drawn, question.prior.verbose, whole)
     mass = (drawn == 0)[:, model.which] * front.weight
     if scored.group is not None:
         sums = sum(
@@ -321,10 +316,8 @@ def _scores_of_clones(model, counts, verbose, whole):
     keys = [count.tobytes() for count in counts]
     missing = [k for k, key in enumerate(keys) if key not in scored.clones]
     if missing:
-        estimator, X = (
-            (model.estimator, scored.X) if whole else (model.linear, scored.front)
-        )
-        data = estimator, X, scored.y, scored.weight, scored.group
+        part = (model.estimator, scored.X) if whole else (model.linear, scored.front)
+        data = *part, scored.y, scored.weight, scored.group
         begin = perf_counter()
         first = _decisions_of_clone(*data, counts[missing[0]])
         seconds = perf_counter() - begin
@@ -332,7 +325,7 @@ def _scores_of_clones(model, counts, verbose, whole):
             _log.warning(
                 "%d fits of %s leave rows out: about %.0f s in all. "
                 "AdaptivePrior(refits=K) makes K fits, refits=0 none",
-                *(len(missing), type(estimator).__name__, len(missing) * seconds),
+                *(len(missing), type(part[0]).__name__, len(missing) * seconds),
             )
         calls = (partial(_decisions_of_clone, *data, counts[k]) for k in missing[1:])
         found = [first, *in_parallel(calls, None, verbose)]

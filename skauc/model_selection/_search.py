@@ -423,7 +423,7 @@ def _of_fit(fit_params, groups):
 
 def _comparable(search):
     """Rows of ``cv_results_`` with a score, of the last round of a halving search."""
-    results: dict[str, Any] = search.cv_results_
+    results = search.cv_results_
     names = [name for name in results if name.startswith("mean_test_")]
     # ``refit`` names one of several scores, unless it is a rule
     named = [name for name in names if name == f"mean_test_{search.refit}"]
