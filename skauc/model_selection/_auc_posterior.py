@@ -190,9 +190,7 @@ def auc_posterior(
     >>> round(posterior.mean(), 2), posterior.rows
     (0.99, 'training (detected)')
     """
-    question = Question(
-        prior, covariance, rows, pos_label, left_out="fits", groups=groups
-    )
+    question = Question(prior, covariance, rows, pos_label, groups, left_out="fits")
     return _report(estimator, X, y, sample_weight, question)
 
 
@@ -284,9 +282,8 @@ def bayesian_val_score(
     >>> round(posterior.mean(), 2), low < 0.99 < high
     (0.99, True)
     """
-    question = Question(
-        prior, covariance, "training", pos_label, left_out="fits", groups=groups
-    )
+    rows = "training"
+    question = Question(prior, covariance, rows, pos_label, groups, left_out="fits")
     model = fitted_clone(estimator, X, y, sample_weight, pos_label, groups)
     return _report(model, X, y, sample_weight, question)
 
@@ -398,9 +395,7 @@ def auc_difference_posterior(
     >>> round(auc_difference_posterior(a, b, Z, y).probability, 2)
     0.97
     """
-    question = Question(
-        prior, covariance, rows, pos_label, left_out="fits", groups=groups
-    )
+    question = Question(prior, covariance, rows, pos_label, groups, left_out="fits")
     if isinstance(estimator_b, list | tuple):
         estimator_b = dict(enumerate(estimator_b))
     several = isinstance(estimator_b, Mapping)

@@ -245,9 +245,7 @@ def diagnose(
     >>> print(diagnose(model, X, y))  # doctest: +ELLIPSIS
     AUC                           0.99...
     """
-    question = Question(
-        prior, rows=rows, pos_label=pos_label, left_out="fits", groups=groups
-    )
+    question = Question(prior, "common", rows, pos_label, groups, left_out="fits")
     if not question.adaptive:
         raise ValueError(f"prior must be an adaptive prior, got {prior!r}")
     try:

@@ -62,8 +62,8 @@ class Question:
     covariance: str = "common"
     rows: str = "auto"
     pos_label: Any = None
-    left_out: str = "none"
     groups: Any = None
+    left_out: str = "none"
 
     def __post_init__(self):
         object.__setattr__(self, "prior", check_prior(self.prior))

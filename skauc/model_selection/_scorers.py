@@ -345,7 +345,7 @@ def make_cbauc_scorer(
     make_cbauc_scorer(scale='probit')
     """
     check_option("scale", scale, ("auc", "probit"))
-    question = Question(prior, covariance, rows, pos_label, groups=groups)
+    question = Question(prior, covariance, rows, pos_label, groups)
     return Scorer("make_cbauc_scorer", _cbauc, question, scale=scale)
 
 
