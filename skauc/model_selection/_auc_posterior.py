@@ -14,7 +14,7 @@ from ..posterior._joint import AUCDifferencePosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._types import ArrayLike, Seed, Values
 from . import _doubts as doubts
-from ._blocks import evaluations, evaluations_of
+from ._blocks import evaluations, evaluations_of, of_two_classes
 from ._candidates import alike, candidate, joint_aucs, trained_a_subset
 from ._evaluation import Question
 from .reading._estimators import fitted_clone
@@ -402,13 +402,11 @@ def auc_difference_posterior(
     others = estimator_b if several else {"b": estimator_b}
     if not others:
         raise ValueError("estimator_b must hold a fitted model, got an empty list")
-    models = estimator_a, *others.values()
-    found = [evaluations(one, X, y, sample_weight, question) for one in models]
-    if any(len(pairs) > 1 for pairs in found):
-        raise ValueError("y must hold two classes for a difference of AUCs")
-    for [one] in found:
+    data, models = (X, y, sample_weight, question), (estimator_a, *others.values())
+    found = [of_two_classes(evaluations(model, *data), "y") for model in models]
+    for one in found:
         one.warn()
-    first, *more = (candidate(one) for [one] in found)
+    first, *more = map(candidate, found)
     out = [
         _compared(first, str(name), other, n_resamples, random_state)
         for name, other in zip(others, more, strict=True)

@@ -85,6 +85,14 @@ def evaluations(estimator, X, y, sample_weight, question) -> list:
     return [Evaluation(sample, question, verdict) for sample in samples]
 
 
+def of_two_classes(found, name) -> Evaluation:
+    """The only evaluation; a ValueError about the labels if there are more classes."""
+    if len(found) > 1:
+        n = found[0].model.scored.opened.n_classes
+        raise ValueError(f"{name} must hold two classes, got {n} classes")
+    return found[0]
+
+
 def _named(X, matrix, estimator):
     """Rows as a frame if estimator and blocks have feature names, else unchanged.
 

@@ -24,7 +24,7 @@ from ..statistics._checks import check_option, short
 from ..statistics._types import Values
 from ..statistics._warn_caller import warn_caller
 from . import _doubts as doubts
-from ._blocks import evaluations_of
+from ._blocks import evaluations_of, of_two_classes
 from ._evaluation import Question
 from ._left_out_rows import can_stay, out_of_bag
 from ._verdict import ALL_ROWS, CONTRACT, DETECTED, HELD_OUT, digest_of
@@ -575,21 +575,13 @@ def _ebauc(estimator, X, y, sample_weight, question, thresholds):
 
 def _accuracy(estimator, X, y, sample_weight, question):
     found = evaluations_of(estimator, X, y, sample_weight, question)
-    return 1 - _of_two_classes(found)[0].error()
-
-
-def _of_two_classes(found):
-    """The only evaluation, and its model."""
-    model = found[0].model
-    if len(found) > 1:
-        n = model.scored.opened.n_classes
-        raise ValueError(f"y_true must hold two classes, got {n} classes")
-    return found[0], model
+    return 1 - of_two_classes(found, "y_true").error()
 
 
 def _leave_pair_out(estimator, X, y, sample_weight, question):
     found = evaluations_of(estimator, X, y, sample_weight, question, gather=True)
-    evaluation, model = _of_two_classes(found)
+    evaluation = of_two_classes(found, "y_true")
+    model = evaluation.model
     if evaluation.reason_unranked is not None:
         warn_undefined(evaluation.reason_unranked)
         return 0.5
