@@ -547,10 +547,10 @@ def make_cv_auc_scorer(
     make_cv_auc_scorer(cv=10, random_state=0, n_jobs=None, verbose=0)
     """
     question = Question(pos_label=pos_label, groups=groups)
-    fits = {"n_jobs": n_jobs, "verbose": as_verbosity(verbose)}
     cv = list(cv) if isinstance(cv, Iterator) else cv
-    known = "make_cv_auc_scorer", _cv_auc, question
-    return Scorer(*known, cv=cv, random_state=random_state, **fits)
+    options = {"cv": cv, "random_state": random_state}
+    options |= {"n_jobs": n_jobs, "verbose": as_verbosity(verbose)}
+    return Scorer("make_cv_auc_scorer", _cv_auc, question, **options)
 
 
 def _cv_auc(

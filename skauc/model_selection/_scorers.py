@@ -150,8 +150,7 @@ class Scorer:
             )
         if unknown := requests.keys() - self._alias.keys():
             raise TypeError(f"{self._factory} must not request {', '.join(unknown)}")
-        known = self._factory, self._score, self.question
-        out = Scorer(*known, **self._options)
+        out = Scorer(self._factory, self._score, self.question, **self._options)
         out._alias = self._alias | requests
         out.get_metadata_routing()  # checks them
         return out
