@@ -133,7 +133,7 @@ def _of_sample(estimator, blocks, matrix, classes, codes, weight, question):
     scores, verdict, out = front @ opened.W.T, known_verdict(question), []
     for model in (one.model for one in sampled):
         part = _sample_of(model, front, scores, classes, codes, weight)
-        kind = verdict or judge_blocks(part, blocks, question)
+        kind = verdict or judge_blocks(part, blocks, matrix, codes, weight, question)
         out.append(Evaluation(part, question, kind))
     return out
 

@@ -26,6 +26,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
 from ..leave_pair_out._objective import stationarity
+from ..statistics._moments import class_moments
 from .reading._estimators import (
     TAKE_BLOCKS,
     fitted_to_rows,
@@ -162,12 +163,14 @@ def _moved(model):
     return bool(stationarity(fit, front, enough=most) > most)
 
 
-def judge_blocks(sample, blocks, question):
-    """Whether all rows trained a model: by its gradient, or by another fit."""
+def judge_blocks(sample, blocks, matrix, codes, weight, question):
+    """Whether all rows trained a model: by its gradient, its scaler, or another fit."""
     model, opened = sample.model, sample.model.scored.opened
     # the objective of a discriminant is that of the sample: its direction differs
     if is_parallel(model) and stationarity(model.fit, sample.all_rows) <= NEAR_REST:
         return DETECTED
+    if opened.steps and type(opened.steps[0]) is StandardScaler:
+        return _by_means(opened.steps[0].mean_, matrix, codes, weight)
     if not question.is_report or not isinstance(opened.whole, TAKE_BLOCKS):
         return ASSUMED  # a scorer fits nothing
     again, X = OpenedModel.of(clone(opened.whole).fit(blocks)), model.front.X
@@ -211,6 +214,18 @@ def equal_means(mean, kept, error, rounding=0.0) -> bool:
         return True
     gap = np.maximum(np.abs(kept - mean) - rounding, 0.0)[varies] / error[varies]
     return bool(np.sqrt(np.mean(gap**2)) < _SAME_MEAN)
+
+
+def _by_means(kept, matrix, codes, weight):
+    """Compare the means that a scaler kept with those of all rows."""
+    if kept is None:
+        return ASSUMED
+    neg, pos = class_moments(matrix, codes == codes[0], weight, featurewise=True)
+    all_rows = neg + pos
+    if equal_means(all_rows.mean, kept, np.sqrt(all_rows.scatter) / all_rows.n):
+        return DETECTED
+    # a scaler that took no weights has other means
+    return ASSUMED if np.any(weight != 1) else HELD_OUT
 
 
 def _keeps_rows(scored, strict):
