@@ -110,27 +110,23 @@ from .model_selection._auc_posterior import bayesian_val_score as bayesian_val_s
 from .model_selection._bootstrap_auc import bootstrap_auc as bootstrap_auc
 from .model_selection._cross_val import compare_cross_val_auc as compare_cross_val_auc
 from .model_selection._cross_val import cross_val_auc as cross_val_auc
+from .model_selection._cross_val import cv_auc_scorer as cv_auc_scorer
+from .model_selection._cross_val import make_cv_auc_scorer as make_cv_auc_scorer
 from .model_selection._diagnose import diagnose as diagnose
 from .model_selection._permutation_test import (
     auc_permutation_test as auc_permutation_test,
 )
-from .model_selection._rows_left_out_scorers import cv_auc_scorer as cv_auc_scorer
-from .model_selection._rows_left_out_scorers import lpo_auc_scorer as lpo_auc_scorer
-from .model_selection._rows_left_out_scorers import (
-    make_cv_auc_scorer as make_cv_auc_scorer,
-)
-from .model_selection._rows_left_out_scorers import (
-    make_lpo_auc_scorer as make_lpo_auc_scorer,
-)
+from .model_selection._scorers import ResubstitutionSplit as ResubstitutionSplit
 from .model_selection._scorers import bee_scorer as bee_scorer
 from .model_selection._scorers import cbauc_scorer as cbauc_scorer
 from .model_selection._scorers import ebauc_scorer as ebauc_scorer
+from .model_selection._scorers import lpo_auc_scorer as lpo_auc_scorer
 from .model_selection._scorers import make_bee_scorer as make_bee_scorer
 from .model_selection._scorers import make_cbauc_scorer as make_cbauc_scorer
 from .model_selection._scorers import make_ebauc_scorer as make_ebauc_scorer
+from .model_selection._scorers import make_lpo_auc_scorer as make_lpo_auc_scorer
+from .model_selection._search import one_sd_rule as one_sd_rule
 from .model_selection._search import search_posterior as search_posterior
-from .model_selection._search_rules import ResubstitutionSplit as ResubstitutionSplit
-from .model_selection._search_rules import one_sd_rule as one_sd_rule
 from .posterior._conjugate import NormalInverseWishart as NormalInverseWishart
 from .statistics._moments import class_moments as class_moments
 from .statistics._row_blocks import RowBlocks as RowBlocks

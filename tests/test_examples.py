@@ -214,7 +214,7 @@ FACTS = {
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The AUC is .* by the model of the data set")
-@pytest.mark.filterwarnings("ignore:The AUC of a classifier that is neither linear")
+@pytest.mark.filterwarnings("ignore:No closed form holds for a classifier neither")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs_and_prints_its_claim(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

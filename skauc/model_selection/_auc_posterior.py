@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..intervals._projection import Prior, check_prior
+from ..intervals._projection import Prior
 from ..posterior._auc_posterior import AUCPosterior, warnings_of
 from ..posterior._joint import AUCDifferencePosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._types import ArrayLike, Seed, Values
 from . import _doubts as doubts
-from ._blocks import evaluations, evaluations_of
+from ._blocks import evaluations, evaluations_of, of_two_classes
 from ._candidates import alike, candidate, joint_aucs, trained_a_subset
 from ._evaluation import Question
 from .reading._estimators import fitted_clone
@@ -190,15 +190,8 @@ def auc_posterior(
     >>> round(posterior.mean(), 2), posterior.rows
     (0.99, 'training (detected)')
     """
-    question = Question(
-        prior, covariance, rows, pos_label, left_out="fits", groups=groups
-    )
-    found = evaluations_of(estimator, X, y, sample_weight, question)
-    # before any warning, because a prior may be improper for these rows
-    posterior = _posterior_of(found)
-    for one in found:
-        one.warn()
-    return posterior
+    question = Question(prior, covariance, rows, pos_label, groups, left_out="fits")
+    return _report(estimator, X, y, sample_weight, question)
 
 
 def bayesian_val_score(
@@ -289,18 +282,10 @@ def bayesian_val_score(
     >>> round(posterior.mean(), 2), low < 0.99 < high
     (0.99, True)
     """
-    check_prior(prior)
-    return auc_posterior(
-        fitted_clone(estimator, X, y, sample_weight, pos_label, groups),
-        X,
-        y,
-        prior=prior,
-        covariance=covariance,
-        rows="training",
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        groups=groups,
-    )
+    rows = "training"
+    question = Question(prior, covariance, rows, pos_label, groups, left_out="fits")
+    model = fitted_clone(estimator, X, y, sample_weight, pos_label, groups)
+    return _report(model, X, y, sample_weight, question)
 
 
 def auc_difference_posterior(
@@ -410,22 +395,18 @@ def auc_difference_posterior(
     >>> round(auc_difference_posterior(a, b, Z, y).probability, 2)
     0.97
     """
-    question = Question(
-        prior, covariance, rows, pos_label, left_out="fits", groups=groups
-    )
+    question = Question(prior, covariance, rows, pos_label, groups, left_out="fits")
     if isinstance(estimator_b, list | tuple):
         estimator_b = dict(enumerate(estimator_b))
     several = isinstance(estimator_b, Mapping)
     others = estimator_b if several else {"b": estimator_b}
     if not others:
         raise ValueError("estimator_b must hold a fitted model, got an empty list")
-    models = estimator_a, *others.values()
-    found = [evaluations(one, X, y, sample_weight, question) for one in models]
-    if any(len(pairs) > 1 for pairs in found):
-        raise ValueError("y must hold two classes for a difference of AUCs")
-    for [one] in found:
+    data, models = (X, y, sample_weight, question), (estimator_a, *others.values())
+    found = [of_two_classes(evaluations(model, *data), "y") for model in models]
+    for one in found:
         one.warn()
-    first, *more = (candidate(one) for [one] in found)
+    first, *more = map(candidate, found)
     out = [
         _compared(first, str(name), other, n_resamples, random_state)
         for name, other in zip(others, more, strict=True)
@@ -445,9 +426,11 @@ def _compared(a, name, b, n_resamples, random_state):
     )
 
 
-def _posterior_of(found):
+def _report(estimator, X, y, sample_weight, question):
     """Posterior of two classes, or of the mean AUC over pairs of classes."""
+    found = evaluations_of(estimator, X, y, sample_weight, question)
+    # before any warning, because a prior may be improper for these rows
     posteriors = {one.model.pair: one.posterior for one in found}
-    if None in posteriors:
-        return posteriors[None]
-    return PairwiseAUCPosterior(posteriors)
+    for one in found:
+        one.warn()
+    return posteriors[None] if None in posteriors else PairwiseAUCPosterior(posteriors)

@@ -28,17 +28,11 @@ _SAMPLE_ROWS_A_FEATURE = 10  # rows per feature of a sample, at least
 _ROWS_A_FEATURE = 100  # with fewer rows per feature, all rows are gathered
 
 
-def rows_in_memory(X, y, sample_weight=None):
-    """X, y and weights as arrays; rows that come in blocks are gathered."""
-    blocks = row_blocks(X, y, sample_weight)
-    if blocks is None:
-        return X, y, sample_weight
-    X, labels, weight = gathered(blocks)
-    return X, check_labels(labels, name="y"), weight
+def evaluations_of(estimator, X, y, sample_weight, question, *, gather=False) -> list:
+    """:func:`evaluations` of a fitted estimator on rows in memory or in blocks.
 
-
-def evaluations_of(estimator, X, y, sample_weight, question) -> list:
-    """:func:`evaluations` of a fitted estimator on rows in memory or in blocks."""
+    Many rows in blocks are sampled, unless all of them are to be gathered.
+    """
     blocks = row_blocks(X, y, sample_weight)
     if blocks is None:
         return evaluations(estimator, X, y, sample_weight, question)
@@ -49,7 +43,7 @@ def evaluations_of(estimator, X, y, sample_weight, question) -> list:
     matrix, labels, weight = BlockMatrix.of(blocks)
     labels = check_labels(labels, name="y")
     n, P = matrix.shape
-    if n * P <= _GATHERED or n < _ROWS_A_FEATURE * P:
+    if gather or n * P <= _GATHERED or n < _ROWS_A_FEATURE * P:
         # dense rows of more than 1 GiB are refused, sparse ones are gathered
         small = n * P <= LARGEST_ARRAY or issparse(matrix[:1])
         X = _named(gathered(blocks)[0] if small else matrix[:], matrix, estimator)
@@ -88,6 +82,14 @@ def evaluations(estimator, X, y, sample_weight, question) -> list:
     if verdict is None:  # a scorer fits nothing
         verdict = judge_rows(models[0], report, not report and in_search(X, y))
     return [Evaluation(sample, question, verdict) for sample in samples]
+
+
+def of_two_classes(found, name) -> Evaluation:
+    """The only evaluation; a ValueError about the labels if there are more classes."""
+    if len(found) > 1:
+        n = found[0].model.scored.opened.n_classes
+        raise ValueError(f"{name} must hold two classes, got {n} classes")
+    return found[0]
 
 
 def _named(X, matrix, estimator):

@@ -264,12 +264,11 @@ def bootstrap_auc(
     verbose = as_verbosity(verbose)
     rows = checked_rows(X, y, sample_weight, pos_label, groups)
     positive, label, weight, X, labels, groups = rows
-    _check_sizes(positive, groups)
+    units, kind = _strata(positive, groups)
     warn_of_frozen(estimator)
     warn_of_copies(X, positive, groups)
     # the samples depend on the seed and the labels only: all models share them
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-    units, kind = _strata(positive, groups)
     counts = bootstrap_counts(kind, n_resamples, rng)[:, units]
     # the first sample holds each row once: the fit to all rows
     every = np.arange(len(labels))
@@ -287,25 +286,9 @@ def bootstrap_auc(
 
 def _sizes(positive, groups, weight):
     """Effective number of rows of each class, at most its number of groups."""
-    sizes = []
-    for side, limit in zip(
-        (~positive, positive), class_units(positive, groups), strict=True
-    ):
-        share = weight[side] / weight[side].max()
-        rows = share.sum() ** 2 / (share @ share)
-        sizes.append(float(min(rows, limit)))
-    return tuple(sizes)
-
-
-def _check_sizes(positive, groups):
-    """Raise if no row (or group) of a class can be left out."""
-    rule = "groups must hold each class in 2 groups or more with the same classes"
-    if groups is None:
-        rule = "y must hold 2 rows of each class or more"
-    _, kind = _strata(positive, groups)
-    smaller = min(np.bincount(kind[kind & k > 0]).max() for k in (1, 2))
-    if smaller < 2:
-        raise ValueError(f"{rule} to be resampled, got {smaller}")
+    sides = weight[~positive], weight[positive]
+    rows = (w.sum() ** 2 / (w @ w) for w in sides)
+    return tuple(map(float, map(min, rows, class_units(positive, groups))))
 
 
 def _strata(positive, groups):
@@ -316,7 +299,13 @@ def _strata(positive, groups):
     """
     units = np.arange(len(positive)) if groups is None else groups
     neg, pos = (np.bincount(units, positive == side) > 0 for side in (False, True))
-    return units, neg + 2 * pos
+    kind = neg + 2 * pos
+    smaller = min(np.bincount(kind[kind & k > 0]).max() for k in (1, 2))
+    if smaller < 2:  # no row (or group) of a class can be left out
+        rule = "groups must hold each class in 2 groups or more with the same classes"
+        rule = "y must hold 2 rows of each class or more" if groups is None else rule
+        raise ValueError(f"{rule} to be resampled, got {smaller}")
+    return units, kind
 
 
 def _aucs(positive, groups, scores, weight):

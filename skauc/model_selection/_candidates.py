@@ -16,26 +16,16 @@ but no candidate has a larger variance than its posterior or the report. Held-ou
 rows have DeLong's covariance of empirical AUCs, conjugate priors their spread times ρ.
 """
 
-from dataclasses import dataclass, replace
-from functools import partial
-from numbers import Real
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import indexable
-from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_labels, check_weight, positive_and_label
 from ..adaptive._join import CONTRAST
 from ..posterior._auc_posterior import AUCPosterior
 from ..posterior._joint import JointAUCs, maximum_bias
-from ..statistics._checks import short
 from ..statistics._levels import row_placements
 from . import _doubts as doubts
-from ._blocks import evaluations
-from ._evaluation import Evaluation, Question
-from .reading._estimators import in_parallel
+from ._evaluation import Evaluation
 
 # How much wider differences are than under the model of the data set; chosen on half of
 # the panel's data sets, judged on the others
@@ -241,149 +231,3 @@ def _unit(vector):
     """The vector divided by its length; 0 stays 0."""
     vector = vector / (np.abs(vector).max() or 1.0)
     return vector / (np.linalg.norm(vector) or 1.0)
-
-
-# ------------------------------------------------------- the candidates of a search
-
-
-def candidates_of(search, X, y, prior, n_jobs, verbose, fit_params, groups) -> tuple:
-    """Candidates of a fitted search, refitted to all rows; or fitted models.
-
-    Parameters
-    ----------
-    search : fitted search, or list of fitted models
-    X, y : rows and labels
-    prior : "adaptive", "paper", AdaptivePrior or NormalInverseWishart
-    n_jobs : int or None
-    verbose : int
-    fit_params : dict or None
-        Further parameters of ``fit``.
-    groups : array-like of shape (n,) or None
-        None takes those of ``fit_params``.
-
-    Returns
-    -------
-    candidates : list of Candidate
-    selected : int
-        Place of the candidate that the search selected, whose posterior is a report;
-        the best one if nothing was selected.
-    table : dict
-        ``params``, ``row`` and ``score`` of :class:`SearchPosterior`.
-    """
-    indexable(X, y)
-    positive, y = positive_and_label(y)[0], check_labels(y)
-    fit_params = _checked(fit_params)
-    weight = check_weight(_weight_of(fit_params), positive)
-    of_fit = fit_params.pop("groups", None)
-    groups = of_fit if groups is None else groups
-    question = Question(prior, rows="training", left_out="fits", groups=groups)
-    if isinstance(search, list | tuple):
-        if not search:
-            raise ValueError(
-                "search must hold at least one fitted model, got an empty list"
-            )
-        params: tuple[dict, ...] = ({},) * len(search)
-        row, score = np.arange(len(search)), None
-        question = replace(question, rows="auto")
-        models: list[tuple[Any, Any]] = [(model, None) for model in search]
-    elif _is_search(search):
-        check_is_fitted(search, "cv_results_")
-        row, score = _comparable(search)
-        params = tuple(search.cv_results_["params"][i] for i in row)
-        models = [(search.estimator, values) for values in params]
-    else:
-        raise TypeError(
-            "search must be a fitted search or a list of fitted models, got "
-            f"{type(search).__name__}"
-        )
-    is_best = row == getattr(search, "best_index_", -1)
-    may_fail = isinstance(getattr(search, "error_score", None), Real)
-    make = partial(_made, (X, y, weight), question, fit_params, may_fail)
-    pairs = zip(models, is_best, strict=True)
-    calls = (partial(make, *model, report=best) for model, best in pairs)
-    found = in_parallel(calls, n_jobs, verbose)
-    fitted = [k for k, one in enumerate(found) if one is not None]
-    if not fitted:
-        raise ValueError("search must have a candidate whose fit succeeds, got none")
-    row, score = row[fitted], None if score is None else score[fitted]
-    table = {"params": tuple(params[k] for k in fitted), "row": row, "score": score}
-    candidates = [found[k] for k in fitted]
-    selected = np.flatnonzero(is_best[fitted])
-    if len(selected):
-        (best,) = selected.tolist()
-    else:  # nothing was selected: the best choice is reported
-        best = int(np.argmax([c.choice for c in candidates]))
-        candidates[best] = make(*models[fitted[best]], report=True)
-    # by the caller, so that worker processes do not repeat each other
-    doubts.warn(dict.fromkeys(w for c in candidates for w in c.posterior.warnings))
-    return candidates, best, table
-
-
-def _checked(fit_params):
-    if fit_params is None:
-        return {}
-    if not isinstance(fit_params, dict) or not all(
-        isinstance(name, str) for name in fit_params
-    ):
-        raise ValueError(
-            "fit_params must be a dict of the parameters that search.fit was given, "
-            f"got {short(fit_params)}"
-        )
-    return dict(fit_params)
-
-
-def _weight_of(fit_params):
-    """Weights of the rows among the fit parameters, which may name several steps."""
-    names = [name for name in fit_params if name.split("__")[-1] == "sample_weight"]
-    weights = [fit_params[name] for name in names]
-    if any(not np.array_equal(weights[0], weight) for weight in weights[1:]):
-        raise ValueError(
-            f"fit_params must hold the same sample_weight for all steps, got {names}"
-        )
-    return weights[0] if weights else None
-
-
-def _is_search(search):
-    """Whether an object is a search; a fitted one has a table of candidates."""
-    known = hasattr(search, "estimator") and hasattr(search, "refit")
-    return known and "params" in getattr(search, "cv_results_", {"params": ()})
-
-
-def _comparable(search):
-    """Rows of ``cv_results_`` with a score, of the last round of a halving search."""
-    results: dict[str, Any] = search.cv_results_
-    names = [name for name in results if name.startswith("mean_test_")]
-    # ``refit`` names one of several scores, unless it is a rule
-    named = [name for name in names if name == f"mean_test_{search.refit}"]
-    score = np.asarray(results[(named or names)[0]], dtype=float)
-    keep = np.isfinite(score)
-    if "iter" in results:
-        # Scores of earlier rounds are of fewer rows.
-        keep &= np.asarray(results["iter"]) == np.max(results["iter"])
-    row = np.flatnonzero(keep)
-    if not len(row):
-        raise ValueError("search must have a candidate with a finite score, got none")
-    return row, score[row] if named or len(names) == 1 else None
-
-
-def _made(data, question, fit_params, may_fail, model, params, report):
-    """A candidate: a fitted model, or a search's fitted to all rows with parameters.
-
-    None if that fit fails and may fail. Its posterior is a report if it is asked for.
-    """
-    X, y, weight = data
-    if params is not None:
-        # as in scikit-learn's searches: estimators among the values are cloned
-        values = {name: clone(value, safe=False) for name, value in params.items()}
-        model = clone(clone(model).set_params(**values))
-        try:
-            model.fit(X, y, **fit_params)
-        except Exception:
-            if may_fail:
-                return None
-            raise
-    [reported] = evaluations(model, X, y, weight, question)
-    scored = replace(reported, question=replace(question, left_out="closed form"))
-    found = candidate(scored)
-    # only the level: a corrected score of one candidate would be unfair
-    return replace(found, posterior=reported.posterior) if report else found

@@ -1,6 +1,6 @@
-"""Cross-validated AUCs with their intervals, and comparisons over shared folds."""
+"""Cross-validated AUCs: with intervals, compared over shared folds, and as a score."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from numbers import Integral
@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.model_selection import StratifiedGroupKFold, check_cv, cross_validate
+from sklearn.model_selection import (
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+    cross_validate,
+)
 from sklearn.utils import indexable
 
 from .._validation import check_groups, check_labels, positive_and_label, take_rows
@@ -22,12 +27,23 @@ from ..intervals._multiclass import AveragedAUC
 from ..intervals._sample import Sample
 from ..leave_pair_out._groups import of_few_groups, sums_of_scores, without_each
 from ..statistics._checks import as_verbosity, check_interval, columns_named, short
+from ..statistics._levels import empirical_auc
 from ..statistics._row_blocks import refuse_collection
 from ..statistics._rows import class_units
-from ..statistics._types import ArrayLike, Values
+from ..statistics._types import ArrayLike, Seed, Values
 from ..statistics._wald import check_alternative
 from ._doubts import warn_of_copies, warn_of_frozen
-from .reading._estimators import apart, groups_for_fit, in_parallel, scores_towards
+from ._evaluation import Question
+from ._scorers import Scorer
+from .reading._estimators import (
+    apart,
+    checked_rows,
+    decision_values,
+    groups_for_fit,
+    in_parallel,
+    scores_towards,
+    weight_for_fit,
+)
 
 # On noise a pair of rows of two folds moves the AUC twice alike, each as a test row and
 # as a training row, so that the variance is twice that of the test rows
@@ -168,34 +184,39 @@ def _split(cv, X, y, groups, params, pos_label):
     if groups is None and get_config()["enable_metadata_routing"]:
         groups = (params or {}).get("groups")
     X, y, groups = indexable(X, check_labels(y), groups)
-    if groups is not None and isinstance(cv, Integral):
-        cv = StratifiedGroupKFold(cv)
+    # an interval needs the variance of the test rows
+    folds = _folds(cv, X, y, positive, groups, least=2)
+    return X, y, positive, check_groups(groups, len(positive)), folds, label
+
+
+def _folds(cv, X, y, positive, groups, *, least, **shuffle):
+    """Folds ``(train, test)`` with at least so many test rows of each class.
+
+    A number of folds makes stratified ones that keep groups together.
+    """
+    if isinstance(cv, Integral):
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+        cv = kind(cv, **shuffle)
     splits = check_cv(cv, positive, classifier=True).split(X, y, groups)
     groups = check_groups(groups, len(positive))
     folds = apart(splits, len(positive), groups)
-    for fold in folds:
-        _check_fold(*(positive[rows] for rows in fold))
+    for train, test in folds:
+        if len(np.unique(positive[train])) < 2:
+            raise ValueError(
+                "cv must leave rows of both classes in every training fold, got one "
+                "class"
+            )
+        fewest = min(positive[test].sum(), (~positive[test]).sum())
+        if fewest < least:
+            raise ValueError(
+                f"cv must put {least} or more rows of each class into every test fold, "
+                f"got {fewest}; use StratifiedKFold, or StratifiedGroupKFold for groups"
+            )
     warn_of_copies(X, positive, groups)
-    return X, y, positive, groups, folds, label
+    return folds
 
 
-def _check_fold(train, test):
-    """Raise if rows of a class are missing, or alone in the test rows."""
-    if len(np.unique(train)) < 2:
-        raise ValueError(
-            "cv must leave rows of both classes in every training fold, got one class"
-        )
-    least = min(test.sum(), (~test).sum())
-    if least < 2:
-        raise ValueError(
-            "cv must put at least two rows of each class into every test fold, got "
-            f"{least}; use StratifiedKFold, or StratifiedGroupKFold for groups"
-        )
-
-
-def _held_out_scores(
-    estimator, X, y, positive, groups, folds, params, n_jobs, verbose=0
-):
+def _held_out_scores(estimator, X, y, positive, groups, folds, params, n_jobs, verbose):
     """Scores of the test rows of every fold."""
     warn_of_frozen(estimator)
     params = dict(params or {})
@@ -452,3 +473,108 @@ def _named(estimators):
         if not hasattr(model, "fit") or isinstance(model, type):
             raise ValueError(f"estimators must have a fit method, got {short(model)}")
     return list(map(str, estimators)), list(estimators.values())
+
+
+def make_cv_auc_scorer(
+    *,
+    cv: Any = 5,
+    pos_label: object = None,
+    random_state: Seed = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    groups: Values = None,
+) -> Scorer:
+    """Scorer that cross-validates the AUC within the scored rows.
+
+    Answers: which AUC does ``cross_val_score(..., scoring="roc_auc")`` report for this
+    candidate? The score is the mean AUC of the folds; scores of different folds are
+    never compared [1]_. As a scorer it can be used in one search together with the
+    Bayesian scorers. It works for any classifier with ``decision_function`` or
+    ``predict_proba``. Costs ``cv`` fits per call.
+
+    Parameters
+    ----------
+    cv : int or splitter, default=5
+        An int gives the number of stratified, shuffled folds.
+    pos_label : label, default=None
+        The positive class; None takes the larger label.
+    random_state : int, RandomState or None, default=0
+        Seed of the shuffle when ``cv`` is an int.
+    n_jobs : int, default=None
+        Number of folds that are fitted in parallel, as in joblib.
+    verbose : int, default=0
+        Verbosity of joblib, which shows the progress; 0 is silent.
+    groups : array-like of shape (n,), default=None
+        Group of each row. An int ``cv`` then makes that many
+        :class:`sklearn.model_selection.StratifiedGroupKFold`. Rows of different groups
+        are compared, as in :func:`skauc.cross_val_auc`.
+
+    Returns
+    -------
+    Scorer
+
+    Raises
+    ------
+    ValueError
+        If an option is not known. When called: if a class has fewer rows than folds.
+
+    Warns
+    -----
+    UntrustedAUCWarning
+        When called: if many rows are copies of others, or a part of the estimator that
+        may have used y is frozen.
+
+    See Also
+    --------
+    cross_val_auc : Report a cross-validated AUC, with an interval.
+    make_cbauc_scorer : Ranks linear models without folds.
+    make_lpo_auc_scorer : Leaves pairs of rows out without refits.
+
+    Notes
+    -----
+    Scores are never flipped: an AUC below ½ stays below ½.
+
+    References
+    ----------
+    .. [1] Airola et al. (2011), "An experimental comparison of cross-validation
+       techniques for estimating the area under the ROC curve",
+       https://doi.org/10.1016/j.csda.2010.11.018
+
+    Examples
+    --------
+    >>> from skauc import make_cv_auc_scorer
+    >>> make_cv_auc_scorer(cv=10)
+    make_cv_auc_scorer(cv=10, random_state=0, n_jobs=None, verbose=0)
+    """
+    question = Question(pos_label=pos_label, groups=groups)
+    cv = list(cv) if isinstance(cv, Iterator) else cv
+    options = {"cv": cv, "random_state": random_state}
+    options |= {"n_jobs": n_jobs, "verbose": as_verbosity(verbose)}
+    return Scorer("make_cv_auc_scorer", _cv_auc, question, **options)
+
+
+def _cv_auc(
+    estimator, X, y, sample_weight, question, cv, random_state, n_jobs, verbose
+):
+    positive, _, weight, X, labels, groups = checked_rows(
+        X, y, sample_weight, question.pos_label, question.groups
+    )
+    if hasattr(estimator, "feature_names_in_"):  # a fitted estimator: check its columns
+        decision_values(estimator, take_rows(X, [0]))
+    shuffle = {"shuffle": True, "random_state": random_state}
+    folds = _folds(cv, X, positive, positive, groups, least=1, **shuffle)
+    of_fit = weight_for_fit(estimator, weight)
+    given = X, labels, positive, groups, folds, of_fit, n_jobs, verbose
+    scores = _held_out_scores(estimator, *given)
+    weight, aucs = np.ones(len(labels)) if weight is None else weight, []
+    for (_, test), score in zip(folds, scores, strict=True):
+        of_test = score, positive[test], weight[test]
+        if groups is None:
+            aucs.append(empirical_auc(*of_test))
+        else:  # pairs within a group count only if it is the only one of the fold
+            sums = sums_of_scores(*of_test, groups[test], sole=True)
+            aucs.append(without_each(sums)[0])
+    return float(np.mean(aucs))
+
+
+cv_auc_scorer = make_cv_auc_scorer()

@@ -13,9 +13,7 @@ from ..posterior._auc_posterior import AUCPosterior
 from ..roc._binormal import BinormalROC
 from ..statistics._moments import class_moments
 from ..statistics._result import Result, shown
-from ..statistics._row_blocks import refuse_collection
 from ..statistics._types import ArrayLike, Values
-from . import _doubts as doubts
 from ._blocks import evaluations
 from ._evaluation import Question
 from .reading._estimators import fitted_clone
@@ -83,8 +81,7 @@ class Diagnosis(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Every reason not to trust the AUC, one text per reason."""
-        n = self.n_neg + self.n_pos
-        reasons = [*doubts.few_rows(self.n_neg, self.n_pos)]
+        n, reasons = self.n_neg + self.n_pos, []
         if "group" in str(self.posterior.second_source):
             reasons.append(
                 "only the AUC of groups left out knows the groups: all other numbers "
@@ -244,10 +241,7 @@ def diagnose(
     >>> print(diagnose(model, X, y))  # doctest: +ELLIPSIS
     AUC                           0.99...
     """
-    question = Question(
-        prior, rows=rows, pos_label=pos_label, left_out="fits", groups=groups
-    )
-    refuse_collection("X", X)
+    question = Question(prior, "common", rows, pos_label, groups, left_out="fits")
     if not question.adaptive:
         raise ValueError(f"prior must be an adaptive prior, got {prior!r}")
     try:

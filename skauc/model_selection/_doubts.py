@@ -25,7 +25,6 @@ from .reading._estimators import (
 )
 from .reading._steps import has_frozen
 
-FEW_STEPS = 1000  # distinct values in the range of the scores, below which ties matter
 COPIES = 0.05  # share of copied rows that moves an AUC by more than its error
 # Distance of a near copy, in units of the distance to the tenth neighbour, if so near
 # ones have the probability _RARE by chance, and in any case if they have _RAREST. No
@@ -71,36 +70,18 @@ def warn(reasons, rows=None, score=None) -> None:
 # ---------------------------------------------------------------- rows and weights
 
 
-def few_rows(n_neg, n_pos) -> Iterator[str]:
-    """Sentence if a class has few rows."""
-    n = min(n_neg, n_pos)
+def few_rows(rows) -> Iterator[str]:
+    """Sentences if the rows of a class are few, or come from few groups."""
+    n, groups = round(min(rows.n_neg, rows.n_pos), 9), min(rows.independent)
     if n < FEW_ROWS:
         yield (
             f"a class has only {n:g} row{'' if n == 1 else 's'}, so that the AUC is "
             "uncertain: report its interval, not only its mean"
         )
-
-
-def few_groups(rows) -> Iterator[str]:
-    """Sentence if the rows of a class come from few groups."""
-    n = min(rows.independent)
-    if rows.group is not None and n < FEW_GROUPS:
+    if rows.group is not None and groups < FEW_GROUPS:
         yield (
-            f"the rows of a class come from only {n:g} groups, so that the interval "
-            "may be too narrow: its width is estimated from the groups"
-        )
-
-
-def rounded_decisions(score_range, intercept) -> Iterator[str]:
-    """Sentence if a large intercept leaves few distinct values of decision_function."""
-    # float64 numbers near the intercept b are eps |b| apart
-    apart = np.finfo(float).eps * abs(intercept)
-    if 0 < score_range < FEW_STEPS * apart < np.inf:
-        yield (
-            "decision_function is dominated by its intercept: only "
-            f"{score_range / apart:.2g} distinct values remain in the range of the "
-            "scores. The reported AUC uses the scores without the intercept. Scale the "
-            "features"
+            f"the rows of a class come from only {groups:g} groups, so that the "
+            "interval may be too narrow: its width is estimated from the groups"
         )
 
 
@@ -297,11 +278,6 @@ CLOSED_FORM_ANYWAY = (
     "no closed form holds for {name}, but one was used because no refits were made: "
     "the result can be too high. Score held-out rows"
 )
-FITS_ONLY = (
-    "the AUC of a classifier that is neither linear nor an ensemble with enough rows "
-    "out of bag comes only from fits that leave rows out (20 or 5 in a report, 5 in a "
-    'scorer). A scorer takes its rows for training rows: in folds pass rows="held-out"'
-)
 FEW_MEMBERS = (
     "fewer than {least} of the {n} members of {name} compare a pair of rows that they "
     "did not see, in the mean over pairs. The AUC is that of so few, too low by about "
@@ -311,10 +287,6 @@ FROZEN_IN_REFITS = (
     "a FrozenEstimator, or a fitted estimator whose method a step calls, is not "
     "refitted, so that no row is left out of it: if it was fitted to these rows, the "
     "AUC is too high. Pass the estimator itself"
-)
-PAIRS_WITHOUT_REFITS = (
-    "rows of more than two classes are left out by fits only, and refits=0 allows "
-    "none: the AUC comes from the model of the data set. Use AdaptivePrior()"
 )
 REFITS_FAILED = (
     "{name} could not be refitted to resampled rows (its cv, for example, must be a "
@@ -341,9 +313,10 @@ def without_closed_form(model, source) -> list:
         return [] if model.linear is None else [text]
     if source.method == "out-of-bag":
         return []
-    if model.linear is None:  # no name: one warning for all models of a search
-        return [FITS_ONLY]
-    return [NO_CLOSED_FORM.format(name=model.broken_by)]
+    # one sentence for all models of a search
+    curved = "a classifier neither linear nor an ensemble with enough rows out of bag"
+    name = curved if model.linear is None else model.broken_by
+    return [NO_CLOSED_FORM.format(name=name)]
 
 
 # -------------------------------------------------------------------------- a search

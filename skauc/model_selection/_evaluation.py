@@ -36,7 +36,6 @@ from .reading._fitted_model import FittedModel
 from .reading._opened_model import NotLinearError
 
 ROWS = ("auto", "training", "held-out")
-LEFT_OUT = ("none", "closed form", "fits")
 
 
 @dataclass(frozen=True)
@@ -63,14 +62,13 @@ class Question:
     covariance: str = "common"
     rows: str = "auto"
     pos_label: Any = None
-    left_out: str = "none"
     groups: Any = None
+    left_out: str = "none"
 
     def __post_init__(self):
         object.__setattr__(self, "prior", check_prior(self.prior))
         check_covariance(self.prior, self.covariance)
         check_option("rows", self.rows, ROWS)
-        check_option("left_out", self.left_out, LEFT_OUT)
         left_out = self.adaptive and self.prior.leave_pair_out
         if self.groups is not None and not left_out:
             raise ValueError(
@@ -282,10 +280,7 @@ class Evaluation:
         out: list[str] = []
         report = self.question.is_report
         if report or not self.held_out:  # the score of a fold has no interval
-            out += doubts.few_rows(round(front.n_neg, 9), round(front.n_pos, 9))
-            out += doubts.few_groups(front)
-        span = float(np.ptp(model.score))
-        out += doubts.rounded_decisions(span, model.threshold)
+            out += doubts.few_rows(front)
         out += self._doubts_of_weights()
         if not self.question.adaptive:
             return out

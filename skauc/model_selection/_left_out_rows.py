@@ -129,8 +129,6 @@ def rows_left_out(evaluation) -> tuple:
     if may_fit or (prior.refits is None and model.broken_by is not None):
         source, reasons = _by_fits(sample, question)
         return _beside_model(evaluation, source, few + reasons)
-    if model.pair is not None and prior.refits == 0:
-        return None, [doubts.PAIRS_WITHOUT_REFITS]
     if model.saw_y is not None and prior.refits is not None:
         return None, [doubts.SUPERVISED_STEP.format(name=model.saw_y)]
     return None, []
@@ -203,40 +201,32 @@ def _checked(evaluation, source, may_fit):
         if folds is None:
             return source, reasons
         source = replace(folds, auc=source.auc + share * (folds.auc - source.auc))
-    projection = evaluation.projection
-    gap, explained = _gap(projection, source)
-    if explained:
-        return source, []
-    refits, _ = _by_fits(sample, question)
+    gap, explained = _gap(evaluation, source)
+    refits = None if explained else _by_fits(sample, question)[0]
     # of refits: less than half of the gap between the model and the rows left out
-    if refits is not None and projection.gap(refits)[0] / gap < 0.5:
+    if refits is not None and evaluation.projection.gap(refits)[0] / gap < 0.5:
         return refits, []
-    return _without_model(source, projection)
+    return _beside_model(evaluation, source, [])
 
 
 def _beside_model(evaluation, source, reasons):
-    """A source of fits in a report, alone if the model of the data set contradicts."""
+    """A source in a report, alone if the model of the data set contradicts it."""
     # there is no model of the data set behind a curved step that used y
     modelled = source is not None and evaluation.model.broken_by is None
-    if not modelled or not evaluation.question.is_report:
+    report = modelled and evaluation.question.is_report
+    if not report or _gap(evaluation, source)[1]:
         return source, reasons
-    if _gap(evaluation.projection, source)[1]:
-        return source, reasons
-    return _without_model(source, evaluation.projection)
-
-
-def _gap(projection, source):
-    """Gap between rows left out and the model, and whether their errors explain it."""
-    gap, deviation = projection.gap(source)
-    return gap, abs(gap) <= max(_GAP, _UNEXPLAINED * deviation)
-
-
-def _without_model(source, projection):
-    """The source without the model of the data set, and the doubt about both."""
+    projection = evaluation.projection
     model = float(ndtr(projection.probit[0]))
     reason = doubts.TWO_ANSWERS.format(model=model, left_out=source.auc)
     variance = projection.model.size.spread * source.variance
     return replace(source, alone=True, variance=variance), [reason]
+
+
+def _gap(evaluation, source):
+    """Gap between rows left out and the model, and whether their errors explain it."""
+    gap, deviation = evaluation.projection.gap(source)
+    return gap, abs(gap) <= max(_GAP, _UNEXPLAINED * deviation)
 
 
 def _by_fits(sample, question, folds=False):
@@ -252,9 +242,8 @@ def _by_fits(sample, question, folds=False):
     whole = must or not (frozen or is_solved(model.linear))
     if must and frozen:
         return None, [doubts.FROZEN_IN_REFITS]
-    K = prior.refits or (None if question.is_report else SCORER_FITS)
     try:
-        source = _by_clones(model, K, prior.verbose, whole, folds)
+        source = _by_clones(model, question, whole, folds)
         if not np.isfinite(source.auc):
             raise ValueError("no pair of rows was left out")
     except Warning:  # a warning of the fit that the user made an error
@@ -264,25 +253,21 @@ def _by_fits(sample, question, folds=False):
     return sample.of_all_rows(source), []
 
 
-def _by_clones(model, K, verbose, whole, folds):
-    """AUC of rows left out of clones: pairs within folds, or .632+ of samples.
-
-    K clones, or None: as many as a report takes.
-    """
+def _by_clones(model, question, whole, folds):
+    """AUC of rows left out of clones: pairs within folds, or .632+ of samples."""
     scored, positive, front = model.scored, model.positive, model.front
-    if min(np.bincount(scored.codes)) < 2:
-        raise ValueError("a class must have two rows, so that one can be left out")
     curved = model.linear is None or model.pair is not None
     folds = folds or curved or scored.adapted >= ADAPTED or scored.group is not None
     counts = _FOLDS if folds else _SAMPLES
-    K = K or next(count for limit, count in counts if front.n < limit)
+    K = next(count for limit, count in counts if front.n < limit)
+    K = question.prior.refits or (K if question.is_report else SCORER_FITS)
     if not folds:
         drawn = balanced_samples(Rows.of(model.rows.X, positive), K)
     elif scored.group is None:
         drawn = repeated_folds(scored.content, scored.codes, K)
     else:
         drawn = _folds_of_groups(scored, K)
-    scores = _scores_of_clones(model, drawn, verbose, whole)
+    scores = _scores_of_clones(model, drawn, question.prior.verbose, whole)
     mass = (drawn == 0)[:, model.which] * front.weight
     if scored.group is not None:
         sums = sum(
@@ -335,10 +320,8 @@ def _scores_of_clones(model, counts, verbose, whole):
     keys = [count.tobytes() for count in counts]
     missing = [k for k, key in enumerate(keys) if key not in scored.clones]
     if missing:
-        estimator, X = (
-            (model.estimator, scored.X) if whole else (model.linear, scored.front)
-        )
-        data = estimator, X, scored.y, scored.weight, scored.group
+        part = (model.estimator, scored.X) if whole else (model.linear, scored.front)
+        data = *part, scored.y, scored.weight, scored.group
         begin = perf_counter()
         first = _decisions_of_clone(*data, counts[missing[0]])
         seconds = perf_counter() - begin
@@ -346,7 +329,7 @@ def _scores_of_clones(model, counts, verbose, whole):
             _log.warning(
                 "%d fits of %s leave rows out: about %.0f s in all. "
                 "AdaptivePrior(refits=K) makes K fits, refits=0 none",
-                *(len(missing), type(estimator).__name__, len(missing) * seconds),
+                *(len(missing), type(part[0]).__name__, len(missing) * seconds),
             )
         calls = (partial(_decisions_of_clone, *data, counts[k]) for k in missing[1:])
         found = [first, *in_parallel(calls, None, verbose)]

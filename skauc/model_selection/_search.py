@@ -1,15 +1,20 @@
-"""The joint posterior of the candidates of a search, and of the selected one.
+"""The joint posterior of the candidates of a search, and rules that choose one.
 
 :mod:`._candidates` has the mathematics of the joint posterior.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils import indexable
+from sklearn.utils.validation import check_is_fitted
 
-from ..intervals._projection import Prior, check_prior
+from .._validation import check_labels, check_weight, positive_and_label
+from ..intervals._projection import Prior
 from ..posterior._auc_posterior import AUCPosterior, AUCPosteriors, warnings_of
 from ..posterior._joint import AUCDifferencePosterior, JointAUCs
 from ..statistics._checks import (
@@ -17,14 +22,20 @@ from ..statistics._checks import (
     as_verbosity,
     check_integer,
     check_interval,
+    check_option,
     generator,
+    short,
 )
 from ..statistics._result import Estimates
 from ..statistics._types import ArrayLike, Seed, Values
 from . import _doubts as doubts
-from ._candidates import alike, candidates_of, joint_aucs, selection_bias
+from ._blocks import evaluations
+from ._candidates import alike, candidate, joint_aucs, selection_bias
+from ._evaluation import Question
 from ._scorers import Scorer
-from ._search_rules import parameter_values, simplest_of
+from .reading._estimators import in_parallel
+
+_ROUNDING = 1e-9  # scores that differ by less are equal up to rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -299,16 +310,17 @@ def search_posterior(
     (1.0, True)
     """
     prior = _prior_of_scorer(search) if prior is None else prior
-    prior = check_prior(prior)
     n_resamples = check_integer("n_resamples", n_resamples, 1)
-    rng = generator(random_state)
-    grouped = groups is not None or "groups" in (fit_params or {})
-    names = list(search) if isinstance(search, Mapping) else None
-    search = search if names is None else list(search.values())
-    candidates, k, table = candidates_of(
-        search, X, y, prior, n_jobs, as_verbosity(verbose), fit_params, groups
-    )
-    table["row"] = table["row"] if names is None else np.array(names, dtype=object)
+    rng, verbose = generator(random_state), as_verbosity(verbose)
+    indexable(X, y)
+    positive, y = positive_and_label(y)[0], check_labels(y)
+    fit_params, weight, groups = _of_fit(fit_params, groups)
+    weight = check_weight(weight, positive)
+    question = Question(prior, left_out="fits", groups=groups)
+    models, table = _models_of(search)
+    make = partial(_made, (X, y, weight), question, fit_params)
+    best = table["row"] == getattr(search, "best_index_", -1)
+    candidates, k = _evaluated(make, models, best, n_jobs, verbose)
     rho = alike(candidates)
     joint = joint_aucs(candidates, rho, reported=k)
     p_best, loss = joint.best(n_resamples, rng)
@@ -318,8 +330,7 @@ def search_posterior(
         for c, moments in zip(candidates, joint.moments, strict=True)
     ]
     own = posteriors[k]
-    reasons = _doubts_of(search, grouped, candidates, k)
-    doubts.warn(reasons)
+    reasons = _doubts_of(search, groups is not None, candidates, k)
     own = replace(own, warnings=(*own.warnings, *reasons))
     selected = own
     if bias:  # the mean of Z is lowered by the bias, and its variance raised by bias²
@@ -337,22 +348,111 @@ def search_posterior(
     )
 
 
+def _models_of(search):
+    """Estimators with parameters (None for fitted models), and columns of a table."""
+    named = dict(enumerate(search)) if isinstance(search, list | tuple) else search
+    if isinstance(named, Mapping):
+        if not named:
+            raise ValueError("search must hold at least one fitted model, got none")
+        row = np.array(list(named), dtype=object if named is search else int)
+        table = {"params": ({},) * len(named), "row": row, "score": None}
+        return [(model, None) for model in named.values()], table
+    if not hasattr(search, "error_score"):  # which all searches have, and only they
+        raise TypeError(
+            "search must be a fitted search or a list of fitted models, got "
+            f"{type(search).__name__}"
+        )
+    check_is_fitted(search, "cv_results_")
+    row, score = _comparable(search)
+    params = tuple(search.cv_results_["params"][i] for i in row)
+    table = {"params": params, "row": row, "score": score}
+    return [(search.estimator, values) for values in params], table
+
+
+def _evaluated(make, models, best, n_jobs, verbose):
+    """Candidates, and the number of the one that is reported: the best, by a mask."""
+    pairs = zip(models, best, strict=True)
+    calls = (partial(make, *model, report=report) for model, report in pairs)
+    candidates = in_parallel(calls, n_jobs, verbose)
+    k = int(best.argmax())
+    if not best[k]:  # nothing was selected: the best choice is reported
+        k = int(np.argmax([c.choice for c in candidates]))
+        candidates[k] = make(*models[k], report=True)
+    # by the caller, so that worker processes do not repeat each other
+    doubts.warn(dict.fromkeys(w for c in candidates for w in c.posterior.warnings))
+    return candidates, k
+
+
+def _made(data, question, fit_params, model, params, report):
+    """A candidate: a fitted model, or a search's fitted to all rows with parameters.
+
+    Its posterior is a report if it is asked for.
+    """
+    X, y, weight = data
+    if params is not None:
+        # as in scikit-learn's searches: estimators among the values are cloned
+        values = {name: clone(value, safe=False) for name, value in params.items()}
+        model = clone(clone(model).set_params(**values)).fit(X, y, **fit_params)
+        question = replace(question, rows="training")
+    [reported] = evaluations(model, X, y, weight, question)
+    scored = replace(reported, question=replace(question, left_out="closed form"))
+    found = candidate(scored)
+    # only the level: a corrected score of one candidate would be unfair
+    return replace(found, posterior=reported.posterior) if report else found
+
+
+def _of_fit(fit_params, groups):
+    """Parameters of a fit, and the weights and groups of the rows."""
+    params = {} if fit_params is None else fit_params
+    if not isinstance(params, dict) or not all(isinstance(k, str) for k in params):
+        raise ValueError(
+            "fit_params must be a dict of the parameters that search.fit was given, "
+            f"got {short(fit_params)}"
+        )
+    # weights may be given to several steps
+    names = [name for name in params if name.split("__")[-1] == "sample_weight"]
+    weights = [params[name] for name in names] or [None]
+    if any(not np.array_equal(weights[0], weight) for weight in weights[1:]):
+        raise ValueError(
+            f"fit_params must hold the same sample_weight for all steps, got {names}"
+        )
+    groups = params.get("groups") if groups is None else groups
+    rest = {name: value for name, value in params.items() if name != "groups"}
+    return rest, weights[0], groups
+
+
+def _comparable(search):
+    """Rows of ``cv_results_`` with a score, of the last round of a halving search."""
+    results = search.cv_results_
+    names = [name for name in results if name.startswith("mean_test_")]
+    # ``refit`` names one of several scores, unless it is a rule
+    named = [name for name in names if name == f"mean_test_{search.refit}"]
+    score = np.asarray(results[(named or names)[0]], dtype=float)
+    keep = np.isfinite(score)
+    if "iter" in results:
+        # Scores of earlier rounds are of fewer rows.
+        keep &= np.asarray(results["iter"]) == np.max(results["iter"])
+    row = np.flatnonzero(keep)
+    if not len(row):
+        raise ValueError("search must have a candidate with a finite score, got none")
+    return row, score[row] if named or len(names) == 1 else None
+
+
 def _doubts_of(search, grouped, candidates, k):
-    """Reasons to doubt a search, beyond those of its models."""
+    """Warn of reasons to doubt a search, beyond those of its models."""
     reasons = doubts.of_search(search)
     reasons += [] if grouped else doubts.split_by_groups(search)
     n_sets = len({c.key for c in candidates if c.key is not None})
     if n_sets > 1 and not candidates[k].luck:  # nothing was subtracted
         reasons.append(doubts.OTHER_FEATURES.format(n=n_sets))
+    doubts.warn(reasons)
     return reasons
 
 
 def _prior_of_scorer(search):
     """The prior of the scorer of a search; "adaptive" where it has none."""
-    for scorer in doubts.scorers_of(search):
-        if isinstance(scorer, Scorer) and "prior" in scorer._params:
-            return scorer._params["prior"]
-    return "adaptive"
+    scorers = (s for s in doubts.scorers_of(search) if isinstance(s, Scorer))
+    return next((scorer.question.prior for scorer in scorers), "adaptive")
 
 
 def _marginal(posterior, mean, variance):
@@ -363,3 +463,167 @@ def _marginal(posterior, mean, variance):
         return posterior
     # Φ⁻¹ E Φ(Z) = mean/√(1 + variance)
     return AUCPosterior.normal(mean / np.sqrt(1 + variance), variance, **known)
+
+
+# ------------------------------------------------------------------ rules of choice
+
+
+@dataclass(frozen=True)
+class OneSDRule:
+    """Callable ``rule(cv_results_) -> best_index_``; made by :func:`one_sd_rule`."""
+
+    parameter: str
+    simplest: str
+    within: float
+
+    def __call__(self, cv_results) -> int:
+        """Row of the simplest candidate within some deviations of the best.
+
+        Parameters
+        ----------
+        cv_results : dict
+            ``cv_results_`` of a search.
+
+        Returns
+        -------
+        int
+        """
+        order = parameter_values("parameter", self.parameter, cv_results["params"])
+        order = order if self.simplest == "smallest" else -order
+        score, points = _scores(cv_results)
+        known = np.isfinite(score)
+        if not known.any():
+            raise ValueError("cv_results must hold a finite score, got none")
+        best = int(np.nanargmax(score))
+        with np.errstate(invalid="ignore"):
+            deviation = np.linalg.norm(points - points[best], axis=1)
+            allowed = self.within * deviation + _ROUNDING
+            near = known & (score[best] - score <= allowed)
+        near[best] = True
+        return simplest_of(near, order, score)
+
+
+def parameter_values(argument, name, params) -> np.ndarray:
+    """Values of a numeric parameter of all candidates; ``argument`` is for errors."""
+    missing = [p for p in params if name not in p]
+    if missing:
+        raise ValueError(
+            f"{argument} must name a parameter of all candidates, got {name!r} where a "
+            f"candidate has {sorted(missing[0])}"
+        )
+    return as_numbers(f"{argument} {name}", [p[name] for p in params])
+
+
+def simplest_of(near, order, score) -> int:
+    """Candidate of a mask with the smallest ``order``; of these, the best score."""
+    rows = np.flatnonzero(near)
+    # the last key of lexsort is the primary one
+    return int(rows[np.lexsort((-score[rows], order[rows]))[0]])
+
+
+def one_sd_rule(
+    parameter: str, simplest: str = "smallest", *, within: float = 1.0
+) -> OneSDRule:
+    """Rule for ``GridSearchCV(refit=…)``: the simplest of the best candidates.
+
+    Answers: which is the simplest candidate that is not clearly worse than the best? It
+    is Breiman's one-standard-error rule [1]_ with the standard deviation of the
+    *difference* from the best candidate over the folds. The difference matters because
+    the errors of candidates of one data set are correlated, so the standard error of a
+    single score is a poor guide to which candidate is better. For a search without
+    folds use ``search_posterior(search, X, y).simplest(parameter)``.
+
+    Parameters
+    ----------
+    parameter : str
+        Name of a numeric parameter of the search.
+    simplest : {"smallest", "largest"}, default="smallest"
+        Which of its values is the simplest.
+    within : float, default=1.0
+        Largest difference from the best candidate that is accepted, in standard
+        deviations of that difference.
+
+    Returns
+    -------
+    OneSDRule
+        ``rule(cv_results_) -> best_index_``; it can be pickled.
+
+    Raises
+    ------
+    ValueError
+        If an option is not known. When called: if the search does not vary the
+        parameter, or has several scores.
+
+    Warns
+    -----
+    UntrustedAUCWarning
+        When called: if the search has a single score and no folds, so that the
+        differences have no known deviation. The candidate with the largest score is
+        selected.
+
+    See Also
+    --------
+    search_posterior : The same question after the search, with probabilities.
+    skauc.results.SearchPosterior.simplest : The same rule after a search without folds.
+
+    Notes
+    -----
+    The variance of a difference over K ≥ 2 folds is Nadeau and Bengio's [2]_ ``(1/K +
+    1/(K − 1)) S²``, where S² is its variance over the folds. This formula is for K
+    folds of one partition. ``cv_results_`` does not show whether the folds are repeated
+    or random splits; for these the variance is too small.
+
+    Among equally simple candidates the better one is selected.
+
+    References
+    ----------
+    .. [1] Breiman, Friedman, Olshen & Stone (1984), *Classification and Regression
+       Trees*, https://doi.org/10.1201/9781315139470
+    .. [2] Nadeau & Bengio (2003), "Inference for the generalization error",
+       https://doi.org/10.1023/A:1024068626366
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skauc import one_sd_rule
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, y = X[:120] / X[:120].std(axis=0), y[:120]
+    >>> search = GridSearchCV(
+    ...     RidgeClassifier(), {"alpha": [1.0, 10.0, 100.0, 1000.0]},
+    ...     refit=one_sd_rule("alpha", simplest="largest", within=2.0),
+    ...     scoring="roc_auc",
+    ... ).fit(X, y)
+    >>> best = search.cv_results_["mean_test_score"].argmax()
+    >>> search.cv_results_["params"][best], search.best_params_
+    ({'alpha': 100.0}, {'alpha': 1000.0})
+    """
+    if not isinstance(parameter, str):
+        raise ValueError(f"parameter must be a name, got {parameter!r}")
+    check_option("simplest", simplest, ("smallest", "largest"))
+    within = check_interval("within", within, 0)
+    return OneSDRule(parameter, simplest, within)
+
+
+def _scores(results):
+    """Score of each candidate, and points whose distances are deviations.
+
+    Distances between the points, the rows of an array, are the standard deviations of
+    the differences between the candidates.
+    """
+    names = [name for name in results if name.startswith("mean_test_")]
+    if len(names) != 1:
+        raise ValueError(f"cv_results_ must hold one score, got {names}")
+    score = np.asarray(results[names[0]], dtype=float)
+    score_of = names[0].removeprefix("mean_")
+    folds = [f"split{k}_{score_of}" for k in range(len(results))]
+    split = [results[name] for name in folds if name in results]
+    if len(split) < 2:
+        doubts.warn([doubts.ONE_SCORE])
+        return score, np.zeros((len(score), 1))
+    split, K = np.column_stack(split).astype(float), len(split)
+    # Var d̄ = (1/K + n_test/n_train) Σ (d − d̄)²/(K − 1), n_test/n_train = 1/(K − 1)
+    factor = (1 / K + 1 / (K - 1)) / (K - 1)
+    with np.errstate(invalid="ignore"):  # a score of −inf
+        return score, np.sqrt(factor) * (split - score[:, None])

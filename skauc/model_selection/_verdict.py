@@ -182,11 +182,7 @@ def judge_blocks(sample, blocks, matrix, codes, weight, question):
         return _by_means(opened.steps[0].mean_, matrix, codes, weight)
     if not question.is_report or not isinstance(opened.whole, TAKE_BLOCKS):
         return ASSUMED  # a scorer fits nothing
-    try:
-        again = OpenedModel.of(clone(opened.whole).fit(blocks))
-    except ValueError:  # a discriminant takes no blocks with weights
-        return ASSUMED
-    X = model.front.X
+    again, X = OpenedModel.of(clone(opened.whole).fit(blocks)), model.front.X
     same = distance(X @ opened.W.T, X @ again.W.T) <= PARALLEL
     return DETECTED if same else HELD_OUT
 

@@ -157,7 +157,7 @@ def test_search_over_the_cluster(client):
     alone = search()
     with joblib.parallel_config("dask"):
         np.testing.assert_allclose(search(), alone, rtol=1e-12)
-    assert len(pickle.dumps(cbauc_scorer)) < 1000  # nothing kept goes with the tasks
+    assert len(pickle.dumps(cbauc_scorer)) < 1500  # nothing kept goes with the tasks
 
 
 def counted_block(block_id):

@@ -167,7 +167,7 @@ def test_models_must_fit_together():
     ):
         auc_difference_posterior(A, words, X, Y)
     three = LogisticRegression().fit(X, Y + (X[:, 0] > 1))
-    with pytest.raises(ValueError, match="two classes for a difference"):
+    with pytest.raises(ValueError, match="y must hold two classes, got 3"):
         auc_difference_posterior(three, three, X, Y + (X[:, 0] > 1))
     zero = LogisticRegression().fit(X, Y)
     zero.coef_ = np.zeros((1, 4))

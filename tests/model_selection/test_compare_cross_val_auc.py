@@ -362,7 +362,7 @@ def test_probabilities_keep_their_digits():
         ({"estimators": [SVC(), "b"]}, "estimators must have a fit method, got 'b'"),
         ({"estimators": [SVC(), SVC]}, "estimators must have a fit method, got <class"),
         ({"cv": ShuffleSplit(1)}, "cv must make at least two folds, got 1"),
-        ({"cv": 40}, "cv must put at least two rows of each class .* got 1"),
+        ({"cv": 40}, "cv must put 2 or more rows of each class .* got 1"),
         ({"rope": 1}, r"rope must lie in \[0, 1\), got 1"),
         ({"alternative": "more"}, "alternative must be one of .* got 'more'"),
         (
@@ -383,7 +383,7 @@ def test_errors(change, message):
 def test_folds_of_one_class():
     order = np.argsort(Y, kind="stable")
     halves = [(order[30:], order[:30]), (order[:90], order[90:])]
-    with pytest.raises(ValueError, match="at least two rows of each class .* got 0"):
+    with pytest.raises(ValueError, match="2 or more rows of each class .* got 0"):
         compare_cross_val_auc(TWO, X, Y, halves)
     negative = [(order[:30], order[30:]), (order[30:], order[:30])]
     with pytest.raises(ValueError, match="both classes in every training fold"):

@@ -84,7 +84,7 @@ def test_labels_direction_and_perfect_folds():
 
 
 def test_cross_val_errors():
-    with pytest.raises(ValueError, match="at least two rows of each class .* got 1"):
+    with pytest.raises(ValueError, match="2 or more rows of each class .* got 1"):
         cross_val_auc(LogisticRegression(), X[:20], np.arange(20) < 5)
 
 

@@ -167,8 +167,6 @@ def test_nothing_is_said_inside_the_limits():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"n_neg": 9.0, "n_features": 5}, "a class has only 9 rows, so that"),
-        ({"n_pos": 9.0, "n_features": 5}, "a class has only 9 rows, so that"),
         (
             {"n_features": 20},
             "there are 20 features for 20 rows: the covariance is not",
