@@ -36,7 +36,7 @@ def evaluations_of(estimator, X, y, sample_weight, question, *, gather=False) ->
     blocks = row_blocks(X, y, sample_weight)
     if blocks is None:
         return evaluations(estimator, X, y, sample_weight, question)
-    if question.groups is not None:
+    if question.groups is not None and not gather:
         raise ValueError(
             "groups must be None for collections and blocks, got groups; pass arrays"
         )

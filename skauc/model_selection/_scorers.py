@@ -105,8 +105,13 @@ class Scorer:
         return self._score(*data, question, **self._options)
 
     def __repr__(self):
-        asked, default = vars(self.question), vars(Question())
-        changed = {k: v for k, v in asked.items() if short(v) != short(default[k])}
+        asked, default = dict(vars(self.question)), vars(Question())
+        if not self.question.adaptive:  # defaults of the covariance differ
+            del default["covariance"]
+        if repr(asked["prior"]) == repr(check_prior("paper")):
+            asked["prior"] = "paper"
+        same = {k for k in default if short(asked[k]) == short(default[k])}
+        changed = {k: v for k, v in asked.items() if k not in same}
         params = (f"{k}={short(v)}" for k, v in (changed | self._options).items())
         return f"{self._factory}({', '.join(params)})"
 
@@ -117,6 +122,12 @@ class Scorer:
     def __setstate__(self, state):
         ALL_ROWS.extend(state.pop("rows"))
         self.__dict__.update(state)
+
+    @property
+    def prior(self) -> Prior | None:
+        """Prior of the model of the data set; None for rows left out alone."""
+        alone = self._factory in ("make_lpo_auc_scorer", "make_cv_auc_scorer")
+        return None if alone else self.question.prior
 
     @property
     def knows_groups(self) -> bool:

@@ -6,6 +6,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -317,10 +318,9 @@ def search_posterior(
     fit_params, weight, groups = _of_fit(fit_params, groups)
     weight = check_weight(weight, positive)
     question = Question(prior, left_out="fits", groups=groups)
-    models, table = _models_of(search)
-    make = partial(_made, (X, y, weight), question, fit_params)
-    best = table["row"] == getattr(search, "best_index_", -1)
-    candidates, k = _evaluated(make, models, best, n_jobs, verbose)
+    may_fail = isinstance(getattr(search, "error_score", None), Real)
+    make = partial(_made, (X, y, weight), question, fit_params, may_fail)
+    candidates, k, table = _evaluated(make, search, n_jobs, verbose)
     rho = alike(candidates)
     joint = joint_aucs(candidates, rho, reported=k)
     p_best, loss = joint.best(n_resamples, rng)
@@ -354,7 +354,7 @@ def _models_of(search):
     if isinstance(named, Mapping):
         if not named:
             raise ValueError("search must hold at least one fitted model, got none")
-        row = np.array(list(named), dtype=object if named is search else int)
+        row = np.fromiter(named, dtype=object if named is search else int)
         table = {"params": ({},) * len(named), "row": row, "score": None}
         return [(model, None) for model in named.values()], table
     if not hasattr(search, "error_score"):  # which all searches have, and only they
@@ -369,30 +369,48 @@ def _models_of(search):
     return [(search.estimator, values) for values in params], table
 
 
-def _evaluated(make, models, best, n_jobs, verbose):
-    """Candidates, and the number of the one that is reported: the best, by a mask."""
+def _evaluated(make, search, n_jobs, verbose):
+    """Candidates that could be fitted, the number of the reported one, and a table."""
+    models, table = _models_of(search)
+    best = table["row"] == getattr(search, "best_index_", np.nan)  # no name is NaN
     pairs = zip(models, best, strict=True)
     calls = (partial(make, *model, report=report) for model, report in pairs)
-    candidates = in_parallel(calls, n_jobs, verbose)
+    made = in_parallel(calls, n_jobs, verbose)
+    fitted = [i for i, one in enumerate(made) if one is not None]
+    if not fitted:
+        raise ValueError("search must have a candidate whose fit succeeds, got none")
+    candidates, best = [made[i] for i in fitted], best[fitted]
     k = int(best.argmax())
     if not best[k]:  # nothing was selected: the best choice is reported
         k = int(np.argmax([c.choice for c in candidates]))
-        candidates[k] = make(*models[k], report=True)
+        candidates[k] = make(*models[fitted[k]], report=True)
     # by the caller, so that worker processes do not repeat each other
     doubts.warn(dict.fromkeys(w for c in candidates for w in c.posterior.warnings))
-    return candidates, k
+    score = None if table["score"] is None else table["score"][fitted]
+    params = tuple(table["params"][i] for i in fitted)
+    return (
+        candidates,
+        k,
+        {"params": params, "row": table["row"][fitted], "score": score},
+    )
 
 
-def _made(data, question, fit_params, model, params, report):
+def _made(data, question, fit_params, may_fail, model, params, report):
     """A candidate: a fitted model, or a search's fitted to all rows with parameters.
 
-    Its posterior is a report if it is asked for.
+    None if that fit fails and may fail. Its posterior is a report if it is asked for.
     """
     X, y, weight = data
     if params is not None:
         # as in scikit-learn's searches: estimators among the values are cloned
         values = {name: clone(value, safe=False) for name, value in params.items()}
-        model = clone(clone(model).set_params(**values)).fit(X, y, **fit_params)
+        model = clone(clone(model).set_params(**values))
+        try:
+            model.fit(X, y, **fit_params)
+        except Exception:
+            if may_fail:
+                return None
+            raise
         question = replace(question, rows="training")
     [reported] = evaluations(model, X, y, weight, question)
     scored = replace(reported, question=replace(question, left_out="closed form"))
@@ -452,7 +470,8 @@ def _doubts_of(search, grouped, candidates, k):
 def _prior_of_scorer(search):
     """The prior of the scorer of a search; "adaptive" where it has none."""
     scorers = (s for s in doubts.scorers_of(search) if isinstance(s, Scorer))
-    return next((scorer.question.prior for scorer in scorers), "adaptive")
+    priors = (scorer.prior for scorer in scorers if scorer.prior is not None)
+    return next(priors, "adaptive")
 
 
 def _marginal(posterior, mean, variance):

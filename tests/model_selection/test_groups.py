@@ -103,7 +103,8 @@ def test_pairs_of_groups_of_a_ridge_are_exact(kind, P, weighted):
     assert found.probit_moments()[1] == pytest.approx(in_probits, rel=1e-6)
     if not weighted:
         scorer = skauc.make_lpo_auc_scorer(groups=group)
-        assert scorer(model, X, y) == pytest.approx(expected, abs=1e-12)
+        for rows in ((X, y), (skauc.RowBlocks.from_arrays(X, y), None)):
+            assert scorer(model, *rows) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", IN_GROUPS)

@@ -351,7 +351,10 @@ def test_scores_of_searches_are_finite(cv, n_jobs):
 # -------------------------------------------------------- objects, routing, frames
 
 
-@pytest.mark.parametrize("scorer", READY, ids=repr)
+PAPER = make_ebauc_scorer(prior="paper", covariance="common")
+
+
+@pytest.mark.parametrize("scorer", [*READY, PAPER], ids=repr)
 def test_repr_and_pickle(scorer):
     again = pickle.loads(pickle.dumps(scorer))
     rebuilt = eval(repr(scorer), globals())

@@ -38,6 +38,7 @@ from skauc import (
     cbauc_scorer,
     compare_auc,
     make_cbauc_scorer,
+    make_cv_auc_scorer,
     one_sd_rule,
     search_posterior,
 )
@@ -358,10 +359,12 @@ def test_the_scorers_prior_is_taken():
     """A forest needs the refits that the scorer makes."""
     prior = AdaptivePrior(refits=2)
     models = [PIPE, RandomForestClassifier(5, random_state=0)]
-    scoring = make_cbauc_scorer(prior=prior)
+    # rows left out alone have no prior
+    scoring = {"cv": make_cv_auc_scorer(cv=2), "model": make_cbauc_scorer(prior=prior)}
     pipe = make_pipeline(StandardScaler(), PIPE)
     grid = {"pipeline": models}
-    search = GridSearchCV(pipe, grid, scoring=scoring, cv=ResubstitutionSplit())
+    how = {"scoring": scoring, "refit": "model", "cv": ResubstitutionSplit()}
+    search = GridSearchCV(pipe, grid, **how)
     got = search_posterior(search.fit(X, Y), X, Y)
     assert [one.second_source for one in got.auc] == ["refits", "folds"]
     with pytest.raises(TypeError, match="RandomForestClassifier is not linear"):
@@ -634,11 +637,12 @@ def test_searches_whose_rows_are_not_comparable_are_doubted():
 
 
 @pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
-def test_candidates_whose_fit_fails_are_left_out():
+@pytest.mark.parametrize("error_score", [0, np.nan])
+def test_candidates_whose_fit_fails_are_left_out(error_score):
     grid = {"logisticregression__C": [0.1, -1.0, 1.0]}
     how = {"scoring": cbauc_scorer, "cv": ResubstitutionSplit()}
     with pytest.warns(FitFailedWarning):
-        search = GridSearchCV(PIPE, grid, **how).fit(X, Y)
+        search = GridSearchCV(PIPE, grid, error_score=error_score, **how).fit(X, Y)
     found = search_posterior(search, X, Y, random_state=0)
     assert found.row.tolist() == [0, 2]
     whole = GridSearchCV(PIPE, {"logisticregression__C": [0.1, 1.0]}, **how).fit(X, Y)
@@ -646,7 +650,7 @@ def test_candidates_whose_fit_fails_are_left_out():
     assert found.p_best == pytest.approx(expected.p_best)
     assert found.params == expected.params
     assert same(found.selected, expected.selected)
-    with pytest.warns(FitFailedWarning):
-        search = GridSearchCV(PIPE, grid, error_score=0, **how).fit(X, Y)
-    with pytest.raises(ValueError, match="C"):  # its score is a number
-        search_posterior(search, X, Y)
+    search.error_score = "raise"
+    if error_score == 0:
+        with pytest.raises(ValueError, match="C"):
+            search_posterior(search, X, Y)
