@@ -45,7 +45,7 @@ class Diagnosis(Result):
         Shapiro–Wilk p-values of the scores of each class (neg, pos); NaN below 3 rows.
     discrepancy : float or None
         AUC of rows left out less the AUC by the model of the data set, in probits; None
-        if no row was left out.
+        if no row was left out, or no such model holds (the classifier is not linear).
     estimates : dict of str to float
         Estimates by name: the plug-in binormal AUC, the empirical AUC of the rows
         (``"resubstitution"``, or ``"empirical"`` for held-out rows), the AUC under the
@@ -105,12 +105,12 @@ class Diagnosis(Result):
                 f"{ratio:.2g} (positive over negative), but the model assumes one "
                 "variance: trust the AUC of rows left out more"
             )
-        if self.discrepancy is None:
+        if self.posterior.leave_pair_out is None:
             reasons.append(
                 "no row was left out, so that nothing checks the model of normal "
                 "classes: check it by cross-validation"
             )
-        elif abs(self.discrepancy) > _LEVEL:
+        elif self.discrepancy is not None and abs(self.discrepancy) > _LEVEL:
             word = "lower" if self.discrepancy < 0 else "higher"
             reasons.append(
                 f"the AUC of rows left out is {abs(self.discrepancy):.2f} probit "
@@ -265,6 +265,8 @@ def _diagnosis(evaluation) -> Diagnosis:
     published = replace(evaluation, question=Question("paper"))
     neg, pos = class_moments(model.score, model.positive, model.front.weight)
     data, source = projection.model, evaluation.source
+    # the scores of a classifier that is not linear fit the noise of their rows
+    compared = source is not None and model.broken_by is None
     paper = {"paper's prior": published.projection.auc().mean()}
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(pos.covariance, neg.covariance))
@@ -276,7 +278,7 @@ def _diagnosis(evaluation) -> Diagnosis:
         attainable=_attainable(data.models[0]),
         variance_ratio=ratio,
         normality=_normality(model),
-        discrepancy=None if source is None else projection.gap(source)[0],
+        discrepancy=projection.gap(source)[0] if compared else None,
         estimates=_estimates(evaluation, neg, pos) | paper,
     )
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Lasso, LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
@@ -175,7 +176,10 @@ def test_nothing_is_said_inside_the_limits():
         ({"normality": (np.nan, 0.0099)}, "the scores of a class are not normal"),
         ({"variance_ratio": 3.01}, "between the classes by a factor of 3 "),
         ({"variance_ratio": 0.33}, "between the classes by a factor of 0.33 "),
-        ({"discrepancy": None}, "no row was left out, so that"),
+        (
+            {"posterior": replace(QUIET.posterior, leave_pair_out=None)},
+            "no row was left out, so that",
+        ),
         ({"discrepancy": -0.51}, "0.51 probit lower than"),
         ({"discrepancy": 0.51}, "0.51 probit higher than"),
     ],
@@ -239,6 +243,9 @@ def test_what_nothing_is_left_out_of():
     for found in (seen, silent, other):
         assert found.discrepancy is None
         assert any("no row was left out" in reason for reason in found.warnings)
+    forest = diagnose(RandomForestClassifier(random_state=0), X, Y)  # without a model
+    assert forest.discrepancy is None
+    assert not any(w in " ".join(forest.warnings) for w in ("no row", "probit"))
     assert other.estimates["empirical"] == pytest.approx(other.posterior.mean(), 0.01)
     assert "resubstitution" not in other.estimates
 
