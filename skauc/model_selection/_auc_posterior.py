@@ -133,8 +133,7 @@ def auc_posterior(
                           200 rows on, 5 from 500 rows on) of the whole estimator.
                           So have models whose intercept is penalised
                           (``LinearSVC``) or missing behind a step that centres as
-                          many features as rows, if the rows of a class are larger:
-                          the means show those left out
+                          many features as rows: its means show the rows left out
     ``"folds"``           All other classifiers, linear models of more than two
                           classes, and steps with many components (PCA, truncated
                           SVD), which fit the noise of each row: four times five

@@ -262,8 +262,7 @@ SUPERVISED_STEP = (
 )
 STEP_STAYS = (
     "a step in front of {name} used y, fits the rows closely, or centres as many "
-    "features as rows, unlike in size, for a model without a free intercept, and is "
-    "not fitted again "
+    "features as rows for a model without a free intercept, and is not fitted again "
     "when a pair is left out, so that the AUC can be much too high. Use "
     "skauc.make_cv_auc_scorer, which refits the whole estimator"
 )
