@@ -130,10 +130,8 @@ def auc_posterior(
                           members, no fit. With fewer than about 75 members a warning
                           says how many would do
     ``"refits"``          All other linear models: .632+ [3]_ from 20 refits (10 from
-                          200 rows on, 5 from 500 rows on) of the whole estimator.
-                          So have models whose intercept is penalised
-                          (``LinearSVC``) or missing behind a step that centres as
-                          many features as rows: its means show the rows left out
+                          200 rows on, 5 from 500 rows on) of the whole estimator: a
+                          scaler of all rows would show those left out
     ``"folds"``           All other classifiers, linear models of more than two
                           classes, and steps with many components (PCA, truncated
                           SVD), which fit the noise of each row: four times five

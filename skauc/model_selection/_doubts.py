@@ -261,9 +261,8 @@ SUPERVISED_STEP = (
     "AdaptivePrior(refits=5), which refits the whole estimator"
 )
 STEP_STAYS = (
-    "a step in front of {name} used y, fits the rows closely, or centres as many "
-    "features as rows for a model without a free intercept, and is not fitted again "
-    "when a pair is left out, so that the AUC can be much too high. Use "
+    "a step in front of {name} used y, or fits the rows closely, and is not fitted "
+    "again when a pair is left out, so that the AUC can be much too high. Use "
     "skauc.make_cv_auc_scorer, which refits the whole estimator"
 )
 RESAMPLED = (

@@ -17,8 +17,6 @@ used y or adapted
 smooth loss, L2; no step used y or adapted     pairs in closed form                0
 the same behind a step that began to adapt     these pairs, joined with folds of   20
                                                the whole estimator
-the same without a free intercept, behind a    balanced .632+ samples of the       20
-step that centres n features or more           whole estimator
 another linear model; no step adapted          balanced .632+ samples of the       20
                                                whole estimator
 three classes or more of linear models, a      repeated stratified folds of the    20
@@ -55,7 +53,6 @@ from functools import partial
 from time import perf_counter
 
 import numpy as np
-from scipy.sparse import issparse
 from scipy.special import ndtr
 from sklearn.model_selection import StratifiedGroupKFold
 
@@ -73,7 +70,6 @@ from ..leave_pair_out._samples import (
 from ..statistics._levels import aucs, weighted_auc
 from ..statistics._rows import Rows
 from . import _doubts as doubts
-from ._verdict import equal_means
 from .reading._estimators import fitted_to_rows, in_parallel, take_rows
 from .reading._fitted_model import ADAPTED
 from .reading._objective_of import is_solved, solved
@@ -124,7 +120,6 @@ def rows_left_out(evaluation) -> tuple:
     # folds of a sample say less of many rows than their own scores do
     may_fit = may_fit and (model.pair is None or sample.is_all)
     stays = can_stay(model, below=1.0 if may_fit else ADAPTED)
-    stays = stays and not (may_fit and means_show(model))
     if question.left_out != "none" and stays and sample.fit is not None:
         at_rest = None if sample.is_all else 0.0  # the optimum of a sample is another
         source = second_source(sample.fit, model.front, at_rest)
@@ -145,22 +140,6 @@ def can_stay(model, below=ADAPTED):
     return not used and model.scored.adapted < below
 
 
-def means_show(model) -> bool:
-    """Whether means of all rows, taken off in front, show those left out to a fit.
-
-    A row far from 0 moves the others away from itself. A free intercept takes that up,
-    and few features hardly hold it; with 60 rows of 800 features of noise, three times
-    as large in one class, the AUC of pairs left out was .73 to 1.00 without it.
-    """
-    front, fit = model.front, model.fit
-    wide = front.shape[1] >= front.shape[0] and model.scored.opened.steps
-    if fit is None or fit.objective.free or not wide or issparse(front.X):
-        return False
-    error = np.std(front.X, axis=0) / np.sqrt(len(front.X))
-    means = (np.average(front.X, axis=0, weights=w) for w in (None, front.weight))
-    return any(equal_means(mean, 0 * mean, error) for mean in means)
-
-
 def _groups_left_out(sample, question):
     """AUC of pairs of groups in closed form, or of folds of whole groups."""
     model, refits, found, reasons = sample.model, question.prior.refits, None, []
@@ -169,8 +148,7 @@ def _groups_left_out(sample, question):
             f"groups must hold rows of each class in at least {FEWEST} groups, because "
             f"two are left out together, got {min(model.front.independent):g}"
         )
-    shown = question.is_report and refits is None and means_show(model)
-    if not (refits or shown) and can_stay(model) and sample.fit is not None:
+    if not refits and can_stay(model) and sample.fit is not None:
         found = second_source(sample.fit, model.front)
     if found is None or found.departure > STOPPED:
         found, _ = (None, []) if refits == 0 else _by_fits(sample, question)
@@ -260,8 +238,7 @@ def _by_fits(sample, question, folds=False):
     model, prior = sample.model, question.prior
     must = folds or prior.refits or model.pair is not None or not can_stay(model)
     frozen = has_frozen(model.estimator)
-    # means of all rows show those left out to fits without a free intercept, or far
-    # from their optimum
+    # a scaler of all rows shows those left out to fits that are not at their optimum
     whole = must or not (frozen or is_solved(model.linear))
     if must and frozen:
         return None, [doubts.FROZEN_IN_REFITS]

@@ -26,7 +26,7 @@ from ..statistics._warn_caller import warn_caller
 from . import _doubts as doubts
 from ._blocks import evaluations_of, of_two_classes
 from ._evaluation import Question
-from ._left_out_rows import can_stay, means_show, out_of_bag
+from ._left_out_rows import can_stay, out_of_bag
 from ._verdict import ALL_ROWS, CONTRACT, DETECTED, HELD_OUT, digest_of
 from .reading._estimators import n_rows
 
@@ -517,9 +517,8 @@ def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> S
     UntrustedAUCWarning
         When called: if the solver stopped at another model than the optimum of its
         objective (scores that correlate by less than .99); the AUC is that of the
-        optimum. If many rows are copies of others. If a step in front used y, fits the
-        rows closely, or centres as many features as rows for a model without a free
-        intercept, since it is not fitted again without the pair.
+        optimum. If many rows are copies of others. If a step in front used y or fits
+        the rows closely, since it is not fitted again without the pair.
     UndefinedMetricWarning
         When called: if a class has one row (nan), or all coefficients are 0 (½).
 
@@ -623,7 +622,7 @@ def _leave_pair_out(estimator, X, y, sample_weight, question):
             "different units; scale the features, or use skauc.make_cv_auc_scorer"
         )
     doubts.warn(doubts.copies_of(model), model.front, model.score)
-    if not can_stay(model) or means_show(model):
+    if not can_stay(model):
         doubts.warn([doubts.STEP_STAYS.format(name=model.name)])
     if source.departure > STOPPED:
         way = "rows left out of the optimum"

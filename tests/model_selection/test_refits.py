@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -136,13 +136,11 @@ def test_refits_of_the_whole_and_of_the_linear_model_alone():
     assert linear.second_source == "refits"
     assert linear.leave_pair_out > 0.7
     unlike = NOISE * np.where(Y, 4, 1)[:, None]
-    for end in (LinearSVC(loss="hinge", C=0.01), RidgeClassifier(fit_intercept=False)):
-        scaled = make_pipeline(StandardScaler(), end).fit(unlike, Y)
-        with pytest.warns(UntrustedAUCWarning, match="classes of very different var"):
-            found = auc_posterior(scaled, unlike, Y)
-        assert abs(found.leave_pair_out - 0.5) < 0.15  # the scaler is fitted again, too
-    with pytest.warns(UntrustedAUCWarning, match="or centres as many features"):
-        assert lpo_auc_scorer(scaled, unlike, Y) > 0.9
+    hinge = LinearSVC(loss="hinge", C=0.01, random_state=0)
+    scaled = make_pipeline(StandardScaler(), hinge).fit(unlike, Y)
+    with pytest.warns(UntrustedAUCWarning, match="classes of very different variance"):
+        found = auc_posterior(scaled, unlike, Y)
+    assert abs(found.leave_pair_out - 0.5) < 0.15  # the scaler is fitted again, too
 
 
 def test_neither_labels_order_nor_containers_matter():
@@ -424,7 +422,7 @@ def test_no_refit_leaves_a_row_out_of_a_frozen_model(name):
 @pytest.mark.parametrize("step", [SelectKBest(k=3), PCA(30, whiten=True)])
 def test_pairs_left_out_behind_a_step_that_stays_are_doubted(step):
     model = make_pipeline(step, LogisticRegression(C=0.01)).fit(NOISE, Y)
-    with pytest.warns(UntrustedAUCWarning, match="LogisticRegression used y, fits the"):
+    with pytest.warns(UntrustedAUCWarning, match="LogisticRegression used y, or fits"):
         lpo_auc_scorer(model, NOISE, Y)
 
 
