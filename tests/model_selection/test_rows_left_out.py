@@ -143,7 +143,7 @@ def test_refits_replace_pairs_that_they_contradict(monkeypatch):
     model = LogisticRegression().fit(X, y)
     right = auc_posterior(model, X, y)
 
-    def too_high(fit, rows, gradient):
+    def too_high(fit, rows, moved):
         return replace(second_source(fit, rows), auc=0.985, variance=4e-4)
 
     monkeypatch.setattr(LEFT_OUT + "second_source", too_high)
@@ -246,3 +246,19 @@ def test_a_step_of_unknown_class_adapts_itself_if_it_mixes_columns(step):
         model = make_pipeline(step, LogisticRegression()).fit(rows, y)
         expected = "leave-pair-out" if isinstance(step, Scaled) else "folds"
         assert auc_posterior(model, rows, y).second_source == expected
+
+
+@pytest.mark.parametrize("model", [LinearSVC, LogisticRegression, RidgeClassifier])
+def test_a_scaler_of_all_rows_shows_no_row_that_is_left_out(model):
+    """Also to an intercept that is penalized or absent, by fits of the whole."""
+    rng, y = np.random.default_rng(1), np.arange(30) % 3 == 0
+    X = rng.standard_normal((30, 80)) * np.where(y, 2, 1)[:, None]
+    end = model() if model is LinearSVC else model(fit_intercept=False)
+    pipe, won = make_pipeline(StandardScaler(), end).fit(X, y), []
+    for i, j in product(np.flatnonzero(y), np.flatnonzero(~y)):
+        rest = np.delete(np.arange(30), [i, j])
+        score = clone(pipe).fit(X[rest], y[rest]).decision_function(X[[i, j]])
+        won.append(score[0] > score[1])
+    expected = pytest.approx(np.mean(won), abs=0.05)  # .9 by pairs behind the scaler
+    assert lpo_auc_scorer(pipe, X, y) == expected
+    assert auc_posterior(pipe, X, y).leave_pair_out == expected
