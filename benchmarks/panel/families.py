@@ -20,7 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 LINEAR = ("l2", "l1", "hinge", "kbest", "pca")
-FAMILIES = (*LINEAR, "forest")  # forests: real sets and random labels only
+CURVED = ("forest", "rbf")  # real sets and random labels only
+FAMILIES = (*LINEAR, *CURVED)
 MOST_FEATURES, MOST_COMPONENTS = 300, 100
 
 
@@ -42,8 +43,9 @@ class Family:
             return tuple(np.logspace(-1.25, 1.25, 6))
         if self.name == "forest":  # rows of a leaf, share of the features of a split
             return tuple(product((1, 2, 5), ("sqrt", 0.2)))
-        if self.name == "hinge":
-            return tuple(np.logspace(-4, 1, 6))
+        if self.name in ("hinge", "rbf"):
+            low = -4 if self.name == "hinge" else -2
+            return tuple(np.logspace(low, low + 5, 6))
         most = min(self.P, MOST_FEATURES)
         if self.name == "pca":  # folds have .8 n rows, centred
             most = min(self.P, int(0.75 * self.n), MOST_COMPONENTS)
@@ -60,8 +62,8 @@ class Family:
         if self.name == "l1":
             how = {"solver": "liblinear", "max_iter": 1_000, "random_state": 0}
             return [LogisticRegression(C=value, l1_ratio=1, **how)]
-        if self.name == "hinge" and self.seed % 2:
-            return [SVC(C=value, kernel="linear")]
+        if self.name == "rbf" or (self.name == "hinge" and self.seed % 2):
+            return [SVC(C=value, kernel="rbf" if self.name == "rbf" else "linear")]
         if self.name == "hinge":
             how = {"loss": "hinge", "dual": True, "max_iter": 5_000, "random_state": 0}
             return [LinearSVC(C=value, **how)]

@@ -9,6 +9,7 @@ random labels (of the rows of one class, or permuted) it is ½.
 
 from __future__ import annotations
 
+from benchmarks.panel.families import CURVED
 from benchmarks.panel.problem import Problem
 from benchmarks.panel.real import REAL, random_labels, real
 from benchmarks.panel.simulated import factors, few_signals, simulated
@@ -18,7 +19,7 @@ GROUPS = ("sim Gaussian", "sim other", "few signals", *REAL, "random labels", "f
 
 def make(group, family, seed, data_dir, half="judge") -> Problem | None:
     """The problem of one cell and seed; None where the family has none there."""
-    if family == "forest" and group not in (*REAL, "random labels"):
+    if family in CURVED and group not in (*REAL, "random labels"):
         return None
     if group in ("sim Gaussian", "sim other"):
         return simulated(group, family, seed, half)

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from benchmarks.panel.auc import delong, plus_632
-from benchmarks.panel.families import Family, coefficients, decisions, fold_aucs
+from benchmarks.panel.families import CURVED, Family, coefficients, decisions, fold_aucs
 from benchmarks.panel.problem import Problem
 from benchmarks.panel.problems import make
 
@@ -111,7 +111,7 @@ class Run:
     @kept
     def _truth(self):
         """True AUCs and their variances (2, m)."""
-        if self.key.family == "forest":
+        if self.key.family in CURVED:
             if self.problem.held_out is None:  # random labels
                 return np.array([np.full(len(self.models), 0.5), 0.0 * self.peer])
             X, y = self.problem.held_out

@@ -53,8 +53,8 @@ class IRLSLogisticRegression(LinearClassifier):
     fit_intercept : bool, default=True
         Whether the model has an intercept.
     tol : float, default=1e-8
-        Tolerance for the mean gradient (with standardised features) and for the
-        distance from the optimum in standard errors.
+        Tolerance for the mean gradient (with standardised features) and for the last
+        Newton step in standard errors; up to .01 also that of the result.
     max_iter : int, default=50
         Largest number of Newton steps.
     class_weight : None, "balanced" or dict, default=None

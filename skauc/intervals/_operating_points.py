@@ -70,7 +70,8 @@ def operating_points(
     best : {"youden", "closest"}, default=None
         The threshold is the score with the largest ``sensitivity + r specificity``
         (``"youden"``) or the smallest ``(1 − sensitivity)² + r (1 − specificity)²``
-        (``"closest"``); of equally good scores the highest [2]_. Without a cost r is 1.
+        (``"closest"``); of equally good scores the highest [2]_; inf if it is best to
+        call no row positive. Without a cost r is 1.
         If none of threshold, sensitivity, specificity and best is given, every distinct
         score is a threshold.
     prevalence : float in (0, 1), default=None

@@ -13,6 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
+from ..statistics._block_matrix import BlockMatrix
+from ..statistics._rows import Rows
 from ._coordinates import Coordinates
 
 NO_PENALTY = 1e-9  # least penalty in sums of squares: H⁻¹ keeps half of its digits
@@ -220,10 +222,16 @@ def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:
     every = 1 if sparse.issparse(rows.X) else n // _WALK_ROWS + 1
     sample = rows[::every]
     # ∂_j = Σ_i g_i (x_ij − x̄_j) + l2_j w_j; with an intercept Σ g = 0 at the optimum
-    slope = objective.loss.slope(fit.score(rows.X), rows.sign)
-    g = objective.case_weight(rows) * slope
-    less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
-    pull, g = (g - less) @ rows.X, g[::every]
+    if isinstance(rows.X, BlockMatrix):  # no number of every row is kept
+        pull, excess, sums = rows.X.total(
+            _pull_of_block, fit, y=rows.positive, weight=rows.weight
+        )
+        pull -= (excess / rows.n if objective.free else 0.0) * sums
+        g = _slopes(fit, sample, fit.score(sample.X))
+    else:
+        g = _slopes(fit, rows, fit.score(rows.X))
+        less = rows.weight * (g.sum() / rows.n) if objective.free else 0.0
+        pull, g = (g - less) @ rows.X, g[::every]
     pull += objective.l2 * fit.coef
     # the subgradient nearest to 0: ∂|w| is the sign of w, and all of [−1, 1] at 0
     free = np.clip(-pull, -objective.l1, objective.l1)
@@ -249,6 +257,20 @@ def stationarity(fit, rows, solved=SOLVED, enough=0.0) -> float:
     if not varies.any():
         return float("nan")
     return float(np.sqrt(np.mean(pull[varies] ** 2 / walk[varies])))
+
+
+def _slopes(fit, rows, score):
+    """Slopes of the losses times the case weights, (n,)."""
+    objective = fit.objective
+    return objective.case_weight(rows) * objective.loss.slope(score, rows.sign)
+
+
+def _pull_of_block(block, fit):
+    """``Σ g x``, ``Σ g`` and ``Σ w x`` of the rows of a block."""
+    rows = Rows(block.X, block.y, block.weight)
+    # not fit.score, which stores its result: threads share the fit
+    g = _slopes(fit, rows, np.asarray(block.X @ fit.coef).ravel() + fit.intercept)
+    return g @ rows.X, g.sum(), rows.weight @ rows.X
 
 
 def at_optimum(fit, rows, gradient=None) -> Fit:

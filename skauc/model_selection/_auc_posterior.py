@@ -119,7 +119,8 @@ def auc_posterior(
 
     ====================  ==========================================================
     ``"leave-pair-out"``  Models with a smooth loss and an L2 penalty, and
-                          discriminants: pairs of rows in closed form [2]_, no fit.
+                          discriminants: pairs of rows in closed form [2]_, no fit;
+                          behind steps, whose means saw all rows, with a free intercept.
                           Not if the solver stopped at another model than the optimum
                           (scores that correlate by less than .99), or if a class is
                           small and has a high ``class_weight``. If the model of the

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from ..adaptive._join import CONTRAST, DataSize, posterior_of_source
 from ..adaptive._prior import AdaptivePrior
@@ -343,7 +344,9 @@ class Evaluation:
         self._warn_of_score()
         if self.projection is None:
             return 0.5
-        return self.projection.ebauc(None if thresholds == "all" else self.model.score)
+        model, shift = self.model, self.sample.probit_shift
+        value = self.projection.ebauc(None if thresholds == "all" else model.score)
+        return float(ndtr(ndtri(value) + shift)) if shift else value
 
     def _warn_of_score(self):
         """Issue the doubts about a score that comes without an interval."""

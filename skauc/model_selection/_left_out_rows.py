@@ -121,8 +121,9 @@ def rows_left_out(evaluation) -> tuple:
     may_fit = may_fit and (model.pair is None or sample.is_all)
     stays = can_stay(model, below=1.0 if may_fit else ADAPTED)
     if question.left_out != "none" and stays and sample.fit is not None:
-        at_rest = None if sample.is_all else 0.0  # the optimum of a sample is another
-        source = second_source(sample.fit, model.front, at_rest)
+        # the optimum of a sample is another
+        how = {"moved": model.scored.moved} if sample.is_all else {"gradient": 0.0}
+        source = second_source(sample.fit, model.front, **how)
         if source is not None:
             return _checked(evaluation, source, may_fit)
     # a scorer fits only where the model of the data set does not hold
@@ -149,7 +150,7 @@ def _groups_left_out(sample, question):
             f"two are left out together, got {min(model.front.independent):g}"
         )
     if not refits and can_stay(model) and sample.fit is not None:
-        found = second_source(sample.fit, model.front)
+        found = second_source(sample.fit, model.front, moved=model.scored.moved)
     if found is None or found.departure > STOPPED:
         found, _ = (None, []) if refits == 0 else _by_fits(sample, question)
         if found is None:

@@ -612,7 +612,8 @@ def _leave_pair_out(estimator, X, y, sample_weight, question):
             f"({model.fit_reason}); use skauc.cv_auc_scorer"
         )
     trained = evaluation.verdict is not HELD_OUT
-    source = pairs_left_out(model.fit, model.front) if trained else None
+    moved = model.scored.moved
+    source = pairs_left_out(model.fit, model.front, moved=moved) if trained else None
     if source is None:
         raise ValueError(
             "X must be the rows (and sample_weight the weights) that trained the "

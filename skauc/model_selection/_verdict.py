@@ -66,7 +66,7 @@ DETECTED = "training (detected)"
 HELD_OUT = "held-out (detected)"
 ASSUMED = "training (assumed)"
 CONTRACT = "training (given)"
-ALL_ROWS: deque = deque(maxlen=16)  # digests of rows that searches fit and score
+ALL_ROWS: deque = deque(maxlen=1)  # digest of the rows that a search fits and scores
 
 
 def known_verdict(question) -> str | None:
@@ -84,7 +84,7 @@ def digest_of(X, y) -> str:
 
 
 def in_search(X, y) -> bool:
-    """Whether a search fits and scores these rows; by other rows all are over."""
+    """Whether the last search fits and scores these rows; by others it is over."""
     found = bool(ALL_ROWS) and digest_of(X, y) in ALL_ROWS
     if not found:
         ALL_ROWS.clear()

@@ -6,10 +6,11 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from left_out_designs import refitted_auc
 from scipy.special import ndtr
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -142,7 +143,7 @@ def test_refits_replace_pairs_that_they_contradict(monkeypatch):
     model = LogisticRegression().fit(X, y)
     right = auc_posterior(model, X, y)
 
-    def too_high(fit, rows, gradient):
+    def too_high(fit, rows, moved):
         return replace(second_source(fit, rows), auc=0.985, variance=4e-4)
 
     monkeypatch.setattr(LEFT_OUT + "second_source", too_high)
@@ -218,3 +219,46 @@ def test_folds_do_not_depend_on_the_order_of_rows_or_names():
         # a tree may break ties of features by the order of its rows
         assert second == pytest.approx(first, abs=1e-9 if make is SVC else 0.03)
         assert third == pytest.approx(first, abs=1e-9 if make is SVC else 0.03)
+
+
+class Whitened(TransformerMixin, BaseEstimator):
+    """As many columns as before, each of them made of all others."""
+
+    def fit(self, X, y=None):
+        self.mean_ = np.asarray(X).mean(axis=0)
+        s, V = np.linalg.svd(np.asarray(X) - self.mean_, full_matrices=False)[1:]
+        self.turn_ = V.T / np.maximum(s, 1e-6 * s[0]) @ V
+        return self
+
+    def transform(self, X):
+        return np.asarray(X - self.mean_) @ self.turn_
+
+
+class Scaled(StandardScaler):
+    """Treats each column by itself."""
+
+
+@pytest.mark.parametrize("step", [Whitened(), Scaled()], ids=repr)
+def test_a_step_of_unknown_class_adapts_itself_if_it_mixes_columns(step):
+    rng, y = np.random.default_rng(0), np.arange(60) % 2
+    X = rng.standard_normal((60, 150))
+    for rows in (X, pd.DataFrame(X)):
+        model = make_pipeline(step, LogisticRegression()).fit(rows, y)
+        expected = "leave-pair-out" if isinstance(step, Scaled) else "folds"
+        assert auc_posterior(model, rows, y).second_source == expected
+
+
+@pytest.mark.parametrize("model", [LinearSVC, LogisticRegression, RidgeClassifier])
+def test_a_scaler_of_all_rows_shows_no_row_that_is_left_out(model):
+    """Also to an intercept that is penalized or absent, by fits of the whole."""
+    rng, y = np.random.default_rng(1), np.arange(30) % 3 == 0
+    X = rng.standard_normal((30, 80)) * np.where(y, 2, 1)[:, None]
+    end = model() if model is LinearSVC else model(fit_intercept=False)
+    pipe, won = make_pipeline(StandardScaler(), end).fit(X, y), []
+    for i, j in product(np.flatnonzero(y), np.flatnonzero(~y)):
+        rest = np.delete(np.arange(30), [i, j])
+        score = clone(pipe).fit(X[rest], y[rest]).decision_function(X[[i, j]])
+        won.append(score[0] > score[1])
+    expected = pytest.approx(np.mean(won), abs=0.05)  # .9 by pairs behind the scaler
+    assert lpo_auc_scorer(pipe, X, y) == expected
+    assert auc_posterior(pipe, X, y).leave_pair_out == expected

@@ -116,6 +116,11 @@ class ScoredRows:
         """How far a step in front has adapted itself to single rows, 0 to 1."""
         return np.interp(self.entered.components / len(self.y), _ADAPTING, (0.0, 1.0))
 
+    @property
+    def moved(self) -> bool:
+        """Whether a step was fitted to these rows in front of the model."""
+        return bool(self.entered.fitted)
+
     @cached_property
     def bag(self) -> Bag | None:
         """Votes of the members of an ensemble; None if not known, or after use of y."""

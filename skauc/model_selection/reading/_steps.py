@@ -41,7 +41,15 @@ from sklearn.random_projection import GaussianRandomProjection, SparseRandomProj
 from sklearn.utils import get_tags
 
 from ...statistics._row_blocks import dense
-from ._estimators import column_positions, is_known, n_columns, numeric, take_columns
+from ._estimators import (
+    column_positions,
+    is_known,
+    n_columns,
+    n_rows,
+    numeric,
+    take_columns,
+    take_rows,
+)
 
 # What the fits of transformers in a module of scikit-learn do: ignore y; make with
 # fit_transform the rows of transform; treat each column by itself, or draw components
@@ -64,6 +72,7 @@ _COMPONENTS = (
     *(GaussianRandomProjection, SparseRandomProjection),
 )
 _PROJECTIONS = PCA | FastICA | TruncatedSVD  # fit_transform returns what transform does
+_SOME_ROWS = 8  # that show whether a step of unknown class mixes columns
 _SAME = 1e-6  # share of a column's range that rounding may leave
 _ROUNDINGS = 32  # roundings of a column's largest entry, which may be far from 0
 
@@ -123,14 +132,32 @@ def _equal(expected, got):
     return bool((close | (np.isnan(got) & np.isnan(expected))).all())
 
 
-def projects(step, width, behind) -> bool:
+def projects(step, rows, behind) -> bool:
     """Whether the fit of a step makes components of the rows, as PCA does.
 
-    A step of unknown class does if the number of columns behind it is another one.
+    A step of unknown class does if the number of columns behind it is another one, or
+    if the first of them depends on more than the first column of the rows.
     """
     if "by column" in _traits(step) or isinstance(step, FrozenEstimator | RBFSampler):
         return False
-    return is_known(type(step)) or width != behind
+    other = is_known(type(step)) or n_columns(rows) != n_columns(behind)
+    return other or _mixes(step, rows)
+
+
+def _mixes(step, rows):
+    """Whether other columns of some rows change the first column behind a step."""
+    some = np.arange(min(n_rows(rows), _SOME_ROWS))
+    turned = take_rows(rows, some[::-1])
+    try:
+        place = getattr(turned, "iloc", turned)
+        place[:, 0] = take_rows(getattr(rows, "iloc", rows)[:, 0], some)
+        first = (
+            dense(numeric(take_columns(step.transform(X), [0])))
+            for X in (take_rows(rows, some), turned)
+        )
+        return not _equal(*first)
+    except Exception:  # nothing is known of such a step
+        return True
 
 
 def keeps_features(step) -> bool:
@@ -390,7 +417,7 @@ class _Walk:
             return self._column_union(step, node, rows)
         self.fitted.append((step, rows))
         width = n_columns(behind)
-        if projects(step, n_columns(rows), width):
+        if projects(step, rows, behind):
             self.components = max(self.components, width)
         transpose = transpose_of(step)
         name = type(step).__name__
