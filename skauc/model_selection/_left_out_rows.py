@@ -239,7 +239,8 @@ def _by_fits(sample, question, folds=False):
     model, prior = sample.model, question.prior
     must = folds or prior.refits or model.pair is not None or not can_stay(model)
     frozen = has_frozen(model.estimator)
-    # a scaler of all rows shows those left out to fits that are not at their optimum
+    # means of all rows show those left out to fits without a free intercept, or far
+    # from their optimum
     whole = must or not (frozen or is_solved(model.linear))
     if must and frozen:
         return None, [doubts.FROZEN_IN_REFITS]
