@@ -151,7 +151,7 @@ def test_names_of_scores_travel(how):
 
 def test_names_of_two_scores_and_of_models():
     ridge, weak = FITTED
-    found = skauc.search_posterior({"ridge": ridge, "weak": weak}, X, Y)
+    found = skauc.search_posterior({"ridge": ridge, -1: weak}, X, Y)
     [other] = skauc.auc_difference_posterior(ridge, {"weak": weak}, X, Y)
     for result, names in [
         (skauc.compare_auc(Y, {"age": A, "crp": B}), ["age - crp"]),
@@ -159,8 +159,8 @@ def test_names_of_two_scores_and_of_models():
         (answer("folds"), ["ridge - Bayes"]),
         (answer("difference"), ["a - b"]),
         (other, ["a - weak"]),
-        (found.difference(1, 0), ["weak - ridge"]),
-        (found, ["ridge", "weak"]),
+        (found.difference(1, 0), ["-1 - ridge"]),
+        (found, ["ridge", -1]),
     ]:
         assert list(result.to_frame().index) == names
         assert names[0] in repr(result)

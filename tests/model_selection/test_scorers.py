@@ -66,6 +66,7 @@ X, Y = make_classification(
 WEIGHT = np.random.default_rng(0).integers(1, 4, len(Y)).astype(float)
 MODEL = LogisticRegression().fit(X, Y)
 READY = [cbauc_scorer, ebauc_scorer, bee_scorer, cv_auc_scorer, lpo_auc_scorer]
+PAPER = make_ebauc_scorer(prior="paper", covariance="common")
 MAKE = [make_cbauc_scorer, make_ebauc_scorer, make_bee_scorer, make_cv_auc_scorer]
 PIPE = make_pipeline(StandardScaler(), LogisticRegression())
 GRID = {"logisticregression__C": [1e-3, 1e-1, 10.0]}
@@ -349,9 +350,6 @@ def test_scores_of_searches_are_finite(cv, n_jobs):
 
 
 # -------------------------------------------------------- objects, routing, frames
-
-
-PAPER = make_ebauc_scorer(prior="paper", covariance="common")
 
 
 @pytest.mark.parametrize("scorer", [*READY, PAPER], ids=repr)

@@ -359,7 +359,6 @@ def test_the_scorers_prior_is_taken():
     """A forest needs the refits that the scorer makes."""
     prior = AdaptivePrior(refits=2)
     models = [PIPE, RandomForestClassifier(5, random_state=0)]
-    # rows left out alone have no prior
     scoring = {"cv": make_cv_auc_scorer(cv=2), "model": make_cbauc_scorer(prior=prior)}
     pipe = make_pipeline(StandardScaler(), PIPE)
     grid = {"pipeline": models}
