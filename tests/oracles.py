@@ -154,34 +154,6 @@ def student_race(m0, s0, df0, m1, s1, df1):
     return total
 
 
-# ----------------------------------------------------------------------- leave pair out
-
-
-def loop_leave_pair_out(margin_without, positive):
-    """Margins of all pairs, each from ``margin_without(i, j)`` of a true refit."""
-    pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
-    return np.array([[margin_without(i, j) for j in neg] for i in pos])
-
-
-def share_won(margin):
-    """Share of positive margins, ties ½."""
-    return np.mean(margin > 0) + np.mean(margin == 0) / 2
-
-
-def ridge_margins(X, sign, positive, alpha, c, intercept=True):
-    """Leave-pair-out margins of ``Σ c (z − t)² + α‖w‖²`` by normal equations."""
-    A = np.column_stack([X, np.ones(len(X))]) if intercept else X
-    penalty = np.diag([alpha] * X.shape[1] + [0.0] * intercept)
-
-    def margin(i, j):
-        keep = np.setdiff1d(np.arange(len(X)), [i, j])
-        B, w = A[keep], c[keep][:, None]
-        theta = np.linalg.solve(B.T @ (w * B) + penalty, B.T @ (c * sign)[keep])
-        return (A[i] - A[j]) @ theta
-
-    return loop_leave_pair_out(margin, positive)
-
-
 def cumulant(law, s):
     """``log E exp(sS)`` of a quadratic form S, elementwise; real or complex s."""
     s = np.asarray(s)

@@ -211,6 +211,9 @@ def test_posterior_from_a_sample(name, prior):
     if prior == "adaptive":
         apart = found.leave_pair_out - expected.leave_pair_out
         assert abs(apart) < atol * expected.std()
+        scorer = skauc.make_ebauc_scorer(rows="training")
+        apart = scorer(model, RowBlocks.from_arrays(X, y)) - scorer(model, X, y)
+        assert abs(apart) < atol * expected.std()
     X, y = many_rows(1)
     blocks = RowBlocks.from_arrays(X, y)
     with contextlib.ExitStack() as stack:

@@ -11,6 +11,7 @@ import pytest
 from left_out_designs import refitted_auc
 from scipy.special import ndtr
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -225,13 +226,11 @@ class Whitened(TransformerMixin, BaseEstimator):
     """As many columns as before, each of them made of all others."""
 
     def fit(self, X, y=None):
-        self.mean_ = np.asarray(X).mean(axis=0)
-        s, V = np.linalg.svd(np.asarray(X) - self.mean_, full_matrices=False)[1:]
-        self.turn_ = V.T / np.maximum(s, 1e-6 * s[0]) @ V
+        self.pca_ = PCA(whiten=True).fit(np.asarray(X))
         return self
 
     def transform(self, X):
-        return np.asarray(X - self.mean_) @ self.turn_
+        return self.pca_.transform(np.asarray(X)) @ self.pca_.components_
 
 
 class Scaled(StandardScaler):

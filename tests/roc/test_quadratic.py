@@ -267,13 +267,6 @@ def test_the_display_takes_it():
 
 def test_error_texts():
     roc = QuadraticROC.between_normals(*CLASSES[1])
-    for bad in (0, -0.1, 1.5, np.nan):
-        with pytest.raises(
-            ValueError, match=rf"max_fpr must lie in \(0, 1\], got {bad}"
-        ):
-            roc.partial_auc(bad)
-    with pytest.raises(ValueError, match=r"fpr must lie in \[0, 1\], got 1.5"):
-        roc.roc(1.5)
     with pytest.raises(TypeError, match=r"pos must be a QuadraticForm, got 3"):
         QuadraticROC(roc.neg, 3)
     for bad in (np.nan, np.inf, [0.0, 1.0]):
