@@ -13,9 +13,8 @@ from ..posterior._auc_posterior import AUCPosterior, warnings_of
 from ..posterior._joint import AUCDifferencePosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._types import ArrayLike, Seed, Values
-from . import _doubts as doubts
 from ._blocks import evaluations, evaluations_of, of_two_classes
-from ._candidates import alike, candidate, joint_aucs, trained_a_subset
+from ._candidates import alike, candidate, covariance, doubts_between, joint_aucs
 from ._evaluation import Question
 from .reading._estimators import fitted_clone
 
@@ -360,8 +359,11 @@ def auc_difference_posterior(
     Warns
     -----
     UntrustedAUCWarning
-        For the reasons of :func:`auc_posterior`, and if the rows trained only some of
-        the models. The attribute ``warnings`` holds the same texts.
+        For the reasons of :func:`auc_posterior`, if the rows trained only some of the
+        models, and if only some have a free intercept and rows left out contradict the
+        posterior: of 95 % intervals between ``LogisticRegression`` and its liblinear
+        solver .25 to .55 held the truth with fewer than three rows a feature. The
+        attribute ``warnings`` holds the same texts.
 
     See Also
     --------
@@ -417,11 +419,11 @@ def auc_difference_posterior(
 
 def _compared(a, name, b, n_resamples, random_state):
     """Difference of two candidates, with the doubts about either."""
-    joint = joint_aucs([a, b], alike([a, b]))
+    rho = alike([a, b])
+    joint = joint_aucs([a, b], rho)
     difference = joint.difference(0, 1, random_state, n_resamples)
-    reasons = warnings_of(a.posterior, b.posterior)
-    if trained_a_subset([a, b]):
-        reasons += (doubts.TRAINED_A_SUBSET,)
+    own = tuple(doubts_between([a, b], covariance([a, b], rho)))
+    reasons = warnings_of(a.posterior, b.posterior) + own
     return replace(
         difference, names=("a", name), warnings=reasons, pos_label=a.posterior.pos_label
     )

@@ -30,6 +30,8 @@ from ._evaluation import Evaluation
 # How much wider differences are than under the model of the data set; chosen on half of
 # the panel's data sets, judged on the others
 _WIDER = np.sqrt(3.0)
+# Deviations of a difference, and probits, beyond which rows left out contradict it
+_FAR, _LEAST = 2.0, 0.01
 _ROUNDING = 1e-13  # share of the scores below which differences are rounding
 
 
@@ -56,6 +58,8 @@ class Candidate:
         Standard deviation of the error of the choice that comes from rows left out.
     held_out : bool
         Whether the rows did not train the model.
+    free : bool or None
+        Whether the intercept has no penalty; None if pairs were not left out.
     """
 
     posterior: AUCPosterior
@@ -67,6 +71,7 @@ class Candidate:
     has_source: bool = False
     luck: float = 0.0
     held_out: bool = False
+    free: bool | None = None
 
     @property
     def ranks(self) -> bool:
@@ -104,6 +109,7 @@ def candidate(evaluation: Evaluation) -> Candidate:
     luck, size = 0.0, projection.model.size
     shift = 0.0 if source is None else projection.towards(source, CONTRAST / 2)
     refits = evaluation.question.prior.refits
+    pairs = source is not None and model.fit is not None and not refits
     if source is not None and refits:
         # an error of the source enters with w_c²: _search Notes
         luck = CONTRAST**2 * np.sqrt(size.excess(source) * size.variance(mean))
@@ -116,6 +122,7 @@ def candidate(evaluation: Evaluation) -> Candidate:
         shift=float(shift if refits else -shift),
         has_source=source is not None,
         luck=float(luck),
+        free=model.fit.objective.free if pairs else None,
     )
 
 
@@ -126,9 +133,27 @@ def alike(candidates: list[Candidate]) -> np.ndarray:
     return vectors @ vectors.T
 
 
-def trained_a_subset(candidates: list[Candidate]) -> bool:
-    """Whether the rows trained some of the candidates and not others."""
-    return len({c.held_out for c in candidates if c.ranks}) > 1
+def doubts_between(candidates: list[Candidate], V) -> list[str]:
+    """Reasons not to trust differences of candidates of covariance V.
+
+    A penalized or absent intercept leaves its work to w, along the mean of the rows:
+    training scores hardly vary with it, so that the posterior does not see it.
+    """
+    out = []
+    if len({c.held_out for c in candidates if c.ranks}) > 1:
+        out.append(doubts.TRAINED_A_SUBSET)
+    kinds = [
+        [k for k, c in enumerate(candidates) if c.free is kind]
+        for kind in (False, True)
+    ]
+    if all(kinds):
+        a, b = (np.mean([candidates[k].shift for k in kind]) for kind in kinds)
+        (i, *_), (j, *_) = kinds
+        deviation = np.sqrt(max(V[i, i] + V[j, j] - 2 * V[i, j], 0.0))
+        # what the shifts leave of the difference by rows left out
+        if abs(a - b) * (2 / CONTRAST - 1) > max(_FAR * deviation, _LEAST):
+            out.append(doubts.UNLIKE_INTERCEPTS)
+    return out
 
 
 def joint_aucs(candidates: list[Candidate], rho, reported=None) -> JointAUCs:
@@ -149,14 +174,13 @@ def joint_aucs(candidates: list[Candidate], rho, reported=None) -> JointAUCs:
     Warns
     -----
     UntrustedAUCWarning
-        If the rows trained only a subset of the candidates.
+        If the rows trained only a subset of the candidates, or intercepts differ.
     """
-    if trained_a_subset(candidates):
-        doubts.warn([doubts.TRAINED_A_SUBSET])
     # m_i + c_i: means of Z up to the common level
     centre = np.array([c.choice - c.shift for c in candidates])
     moments = np.array([c.posterior.probit_moments() for c in candidates])
     V = covariance(candidates, rho)
+    doubts.warn(doubts_between(candidates, V))
     ranks = np.array([c.ranks for c in candidates])
     if not ranks.any():
         return JointAUCs(centre, V)

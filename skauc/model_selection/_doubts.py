@@ -244,6 +244,11 @@ JUDGED_HELD_OUT = (
     'rows="training" and the sample_weight of the fit, or rows="held-out" if none of '
     "them was used"
 )
+UNLIKE_INTERCEPTS = (
+    "models with a free intercept and models with a penalized one, or none, differ "
+    "more by rows left out than this posterior allows, which sees their training "
+    "scores: compare them by skauc.lpo_auc_scorer or cross-validation"
+)
 TRAINED_A_SUBSET = (
     "these rows trained some of the models and not the others, so that their "
     "differences cannot be trusted: compare models that were fitted to the same rows"

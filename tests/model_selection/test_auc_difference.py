@@ -276,3 +276,14 @@ def test_a_prior_with_means_turns_with_the_classes():
     expected = auc_difference_posterior(*turned, X, 1 - Y, prior=STRONG)
     assert got.mean() == pytest.approx(expected.mean(), rel=1e-9)
     assert got.std() == pytest.approx(expected.std(), rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:Models with a free intercept")
+@pytest.mark.parametrize(("n", "P", "doubted"), [(60, 150, True), (500, 10, False)])
+def test_unlike_intercepts_are_doubted_where_rows_left_out_contradict(n, P, doubted):
+    rng, y = np.random.default_rng(6), np.arange(n) % 2
+    X = rng.standard_normal((n, P)) + 0.5 * np.outer(y, np.arange(P) < 10)
+    solvers = "lbfgs", "liblinear"
+    a, b = (LogisticRegression(solver=name).fit(X, y) for name in solvers)
+    found = auc_difference_posterior(a, b, X, y)
+    assert any("free intercept" in text for text in found.warnings) == doubted
