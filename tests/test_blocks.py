@@ -211,7 +211,8 @@ def test_posterior_from_a_sample(name, prior):
     if prior == "adaptive":
         apart = found.leave_pair_out - expected.leave_pair_out
         assert abs(apart) < atol * expected.std()
-        scorer = skauc.make_ebauc_scorer(rows="training")
+    for rows in ("training", "held-out"):
+        scorer = skauc.make_ebauc_scorer(prior=prior, rows=rows)
         apart = scorer(model, RowBlocks.from_arrays(X, y)) - scorer(model, X, y)
         assert abs(apart) < atol * expected.std()
     X, y = many_rows(1)

@@ -208,6 +208,12 @@ class Evaluation:
             rows, w, score = model.rows, model.w, model.score
         return project(question.prior, rows, w, score, question.covariance)
 
+    @property
+    def shift(self) -> float:
+        """Probit from the AUC of the sample to that of all rows; 0 if all were used."""
+        of_sample = self.question.adaptive and not self.held_out
+        return self.sample.probit_shift if of_sample else 0.0
+
     @cached_property
     def _source_and_reasons(self) -> tuple:
         """The AUC of rows left out, and doubts about it."""
@@ -238,7 +244,7 @@ class Evaluation:
         ranks = self.question.adaptive and not self.held_out
         if not ranks or self.reason_unranked is not None or self.without_model:
             return self.posterior.choice("probit")
-        return self._choice_by_model + self.sample.probit_shift
+        return self._choice_by_model + self.shift
 
     @property
     def _choice_by_model(self):
@@ -272,7 +278,7 @@ class Evaluation:
         else:
             posterior = self.projection.auc(source)
             posterior = replace(posterior, choice_probit=self._choice_by_model)
-        return shifted(posterior, self.sample.probit_shift)
+        return shifted(posterior, self.shift)
 
     @cached_property
     def doubts(self) -> list:
@@ -344,9 +350,9 @@ class Evaluation:
         self._warn_of_score()
         if self.projection is None:
             return 0.5
-        model, shift = self.model, self.sample.probit_shift
-        value = self.projection.ebauc(None if thresholds == "all" else model.score)
-        return float(ndtr(ndtri(value) + shift)) if shift else value
+        scores = None if thresholds == "all" else self.model.score
+        value = self.projection.ebauc(scores)
+        return float(ndtr(ndtri(value) + self.shift)) if self.shift else value
 
     def _warn_of_score(self):
         """Issue the doubts about a score that comes without an interval."""
