@@ -55,6 +55,8 @@ variances of the two mean placements, and at least ``A(1 − A)/(2 max(n₀, n�
 row has weight f, the fraction 1/f of it is left out. If the model separates the classes
 under a very weak penalty, all ω nearly vanish and one Newton step overshoots; where it
 is not repeated, the penalty is then raised to 1e-4 of a column's sum of squares.
+A scaler in front has another mean without two rows. Beside a free intercept w does not
+depend on it; rows are left out of the model with a free intercept there.
 
 **The .632+ bootstrap** (``_samples``). A model without a closed form is refitted to
 K samples by ``model_selection``. A sample leaves out about e⁻¹ of the rows, which gives

@@ -96,16 +96,21 @@ def second_source(fit, rows, gradient=None, *, moved=False) -> Source | None:
 def pairs_left_out(fit, rows, gradient=None, *, moved=False) -> Source | None:
     """:func:`second_source` of any size, and however few rows a class has."""
     try:
-        end = free = at_optimum(fit, rows, gradient)
-        moves = moved and rows.shape[0] * min(rows.shape) <= NUMBERS
-        if moves and not end.objective.free:
-            objective = replace(end.objective, column=1.0, free=True)
-            free = optimum(replace(end, objective=objective), rows)
-        auc, variance = leave_pair_out(free, rows)
+        end = at_optimum(fit, rows, gradient)
+        left_out_of = _beside_free_intercept(end, rows) if moved else end
+        auc, variance = leave_pair_out(left_out_of, rows)
     except linalg.LinAlgError:
         return None
     method = "leave-pair-out" if rows.group is None else "group pairs"
     return Source(auc, variance, method, departure(fit, end, rows))
+
+
+def _beside_free_intercept(fit, rows):
+    """The optimum with a free intercept, of rows of which a copy can be made."""
+    if fit.objective.free or rows.shape[0] * min(rows.shape) > NUMBERS:
+        return fit
+    objective = replace(fit.objective, column=1.0, free=True)
+    return optimum(replace(fit, objective=objective), rows)
 
 
 def _can_leave_out(objective, rows):

@@ -14,7 +14,7 @@ from ..posterior._joint import AUCDifferencePosterior
 from ..posterior._pairwise import PairwiseAUCPosterior
 from ..statistics._types import ArrayLike, Seed, Values
 from ._blocks import evaluations, evaluations_of, of_two_classes
-from ._candidates import alike, candidate, covariance, doubts_between, joint_aucs
+from ._candidates import alike, candidate, doubts_between, joint_aucs
 from ._evaluation import Question
 from .reading._estimators import fitted_clone
 
@@ -419,11 +419,10 @@ def auc_difference_posterior(
 
 def _compared(a, name, b, n_resamples, random_state):
     """Difference of two candidates, with the doubts about either."""
-    rho = alike([a, b])
-    joint = joint_aucs([a, b], rho)
+    joint = joint_aucs([a, b], alike([a, b]))
     difference = joint.difference(0, 1, random_state, n_resamples)
-    own = tuple(doubts_between([a, b], covariance([a, b], rho)))
-    reasons = warnings_of(a.posterior, b.posterior) + own
+    reasons = warnings_of(a.posterior, b.posterior)
+    reasons += tuple(doubts_between([a, b], joint.covariance))
     return replace(
         difference, names=("a", name), warnings=reasons, pos_label=a.posterior.pos_label
     )

@@ -109,7 +109,7 @@ def candidate(evaluation: Evaluation) -> Candidate:
     luck, size = 0.0, projection.model.size
     shift = 0.0 if source is None else projection.towards(source, CONTRAST / 2)
     refits = evaluation.question.prior.refits
-    pairs = source is not None and model.fit is not None and not refits
+    pairs = source is not None and source.method == "leave-pair-out"
     if source is not None and refits:
         # an error of the source enters with w_c²: _search Notes
         luck = CONTRAST**2 * np.sqrt(size.excess(source) * size.variance(mean))
@@ -174,7 +174,7 @@ def joint_aucs(candidates: list[Candidate], rho, reported=None) -> JointAUCs:
     Warns
     -----
     UntrustedAUCWarning
-        If the rows trained only a subset of the candidates, or intercepts differ.
+        For the reasons of :func:`doubts_between`.
     """
     # m_i + c_i: means of Z up to the common level
     centre = np.array([c.choice - c.shift for c in candidates])

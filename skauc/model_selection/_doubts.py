@@ -246,8 +246,8 @@ JUDGED_HELD_OUT = (
 )
 UNLIKE_INTERCEPTS = (
     "models with a free intercept and models with a penalized one, or none, differ "
-    "more by rows left out than this posterior allows, which sees their training "
-    "scores: compare them by skauc.lpo_auc_scorer or cross-validation"
+    "more by rows left out than by this posterior, which compares training scores "
+    "alone: compare them by skauc.lpo_auc_scorer or cross-validation"
 )
 TRAINED_A_SUBSET = (
     "these rows trained some of the models and not the others, so that their "

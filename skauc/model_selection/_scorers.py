@@ -537,7 +537,8 @@ def make_lpo_auc_scorer(*, pos_label: object = None, groups: Values = None) -> S
     by one step, with an error below .01, and up to .04 for a squared hinge with P near
     n. The score takes a few milliseconds in general, .1 to .3 s near n min(n, P) =
     10 000, and .4 and 2 s for 1000 and 2000 rows of more features. If a class has more
-    than 250 rows, an evenly spaced sample of its rows forms the pairs.
+    than 250 rows, an evenly spaced sample of its rows forms the pairs. Behind steps,
+    whose means saw all rows, pairs are left out of the model with a free intercept.
 
     References
     ----------

@@ -261,8 +261,8 @@ def search_posterior(
     Warns
     -----
     UntrustedAUCWarning
-        For the reasons of :func:`skauc.auc_posterior`, each once; for a list also if
-        the rows trained only some of the models. If the candidates use different
+        For the reasons of :func:`skauc.auc_posterior`, each once, and for those of
+        :func:`skauc.auc_difference_posterior`. If the candidates use different
         features: the selected AUC is not corrected for their selection.
 
     See Also

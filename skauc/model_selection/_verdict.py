@@ -349,7 +349,7 @@ def _draws(estimator):
         for name, seed in params.items()
         if name.endswith("random_state")
         # a support vector machine draws for its probabilities alone
-        and params.get(f"{name[:-12]}probability", True) is True
+        and params.get(f"{name.removesuffix('random_state')}probability", True) is True
     )
 
 
